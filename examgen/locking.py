@@ -1,0 +1,218 @@
+"""Locking: which accepted items become the bank, the account of what became of every candidate, and the manifest."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from examgen.ids import canonical_json, digest, item_id
+from examgen.records import LETTERS, STRATA, BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
+
+TIERS = {
+    "A": "complete provenance and no transparency flag",
+    "B": "locked with at least one transparency flag, or with incomplete provenance",
+}
+"""What a tier means. Fixed when the bank is locked, before anything is scored."""
+
+Reason = tuple[str, str]
+"""Outcome and reason of one candidate at one stage."""
+
+
+def account(stage: str, entered: Iterable[tuple[str, Reason]]) -> list[FunnelRow]:
+    """Funnel rows of a stage from (stratum, (outcome, reason)) of everything that entered it."""
+    seen = list(entered)
+    totals = Counter(stratum for stratum, _ in seen)
+    outcomes = Counter(seen)
+    rows = [FunnelRow(stage=stage, stratum=s, outcome="entered", count=n) for s, n in sorted(totals.items())]
+    for (stratum, (outcome, reason)), count in sorted(outcomes.items()):
+        rows.append(
+            FunnelRow.model_validate(
+                {"stage": stage, "stratum": stratum, "outcome": outcome, "reason": reason, "count": count}
+            )
+        )
+    return rows
+
+
+def unbalanced(rows: Sequence[FunnelRow]) -> list[str]:
+    """Stage and stratum whose counts do not add up to what entered; empty when nothing vanished."""
+    entered: Counter[tuple[str, str]] = Counter()
+    left: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        (entered if row.outcome == "entered" else left)[row.stage, row.stratum] += row.count
+    return [
+        f"{stage}/{stratum}: {entered[stage, stratum]} entered, {left[stage, stratum]} accounted for"
+        for stage, stratum in sorted(set(entered) | set(left))
+        if entered[stage, stratum] != left[stage, stratum]
+    ]
+
+
+def rejections(findings: Sequence[Finding]) -> dict[str, str]:
+    """For each rejected candidate, the check that rejected it (the first by name where several did)."""
+    reasons: dict[str, str] = {}
+    for finding in sorted(findings, key=lambda finding: (finding.candidate_id, finding.check_id)):
+        if finding.severity == "reject":
+            reasons.setdefault(finding.candidate_id, finding.check_id)
+    return reasons
+
+
+def _issue_kind(verdict: Verdict) -> str:
+    for name in ("answerable", "key_consistent", "explanation_consistent", "unique"):
+        if getattr(verdict, name) is False:
+            return f"screen: not {name.replace('_', ' ')}"
+    return "screen: other issue"
+
+
+def choose(
+    candidates: Sequence[Candidate], flags: Mapping[str, Sequence[str]], wanted: Mapping[Stratum, int]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """The accepted candidates that are locked and those that are more than was asked for.
+
+    Per subtopic and stratum: fewest flags first, then the order of writing. Each evidence quote serves at most one
+    item of a stratum, so that no fact is asked twice in the same way.
+    """
+    groups: dict[tuple[str, Stratum], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[candidate.topic_id, candidate.stratum].append(candidate)
+    chosen, surplus = [], []
+    asked: set[tuple[Stratum, tuple[str, ...]]] = set()
+    taken: set[str] = set()
+    for (_, stratum), group in groups.items():
+        room = wanted.get(stratum, 0)
+        for candidate in sorted(group, key=lambda c: len(flags.get(c.candidate_id, ()))):
+            fact = (stratum, tuple(sorted(evidence.quote for evidence in candidate.evidence)))
+            if room > 0 and fact not in asked and candidate.item_id not in taken:
+                asked.add(fact)
+                taken.add(candidate.item_id)
+                chosen.append(candidate)
+                room -= 1
+            else:
+                surplus.append(candidate)
+    return chosen, surplus
+
+
+def as_bank_item(candidate: Candidate, flags: Sequence[str]) -> BankItem:
+    """The locked form of a candidate; its tier is fixed here."""
+    traced = bool(candidate.evidence) and all(e.chunk_id and e.source_id for e in candidate.evidence)
+    shared = candidate.model_dump(exclude={"attempt", "repaired", "raw"})
+    return BankItem.model_validate(
+        {
+            **shared,
+            "key_letter": LETTERS[candidate.key],
+            "flags": tuple(flags),
+            "tier": "A" if traced and not flags else "B",
+        }
+    )
+
+
+def lock(
+    candidates: Sequence[Candidate],
+    findings: Sequence[Finding],
+    verdicts: Sequence[Verdict],
+    wanted: Mapping[Stratum, int],
+) -> tuple[list[BankItem], list[FunnelRow]]:
+    """The bank in a fixed order, and the funnel over audit, screen and locking: every candidate is in it."""
+    rejected = rejections(findings)
+    flags: dict[str, list[str]] = defaultdict(list)
+    for finding in findings:
+        if finding.severity == "flag" and finding.check_id not in flags[finding.candidate_id]:
+            flags[finding.candidate_id].append(finding.check_id)
+    audited: list[tuple[str, Reason]] = []
+    passed = []
+    for candidate in candidates:
+        reason = rejected.get(candidate.candidate_id)
+        audited.append((candidate.stratum, ("rejected", reason) if reason else ("accepted", "")))
+        if not reason:
+            passed.append(candidate)
+    verdict_of = {verdict.candidate_id: verdict for verdict in verdicts}
+    screened: list[tuple[str, Reason]] = []
+    kept = []
+    for candidate in passed:
+        verdict = verdict_of.get(candidate.candidate_id)
+        if verdict is None:
+            screened.append((candidate.stratum, ("unresolved", "no verdict")))
+        elif verdict.accepted:
+            screened.append((candidate.stratum, ("accepted", "")))
+            kept.append(candidate)
+        else:
+            screened.append((candidate.stratum, ("rejected", _issue_kind(verdict))))
+    chosen, surplus = choose(kept, flags, wanted)
+    settled = [(c.stratum, ("accepted", "")) for c in chosen]
+    settled += [(c.stratum, ("superseded", "more than was asked for")) for c in surplus]
+    items = [as_bank_item(candidate, sorted(flags.get(candidate.candidate_id, ()))) for candidate in chosen]
+    items.sort(key=lambda item: (item.topic, item.subtopic, STRATA.index(item.stratum), item.item_id))
+    return items, [*account("audit", audited), *account("screen", screened), *account("lock", settled)]
+
+
+def shortfalls(
+    items: Sequence[BankItem], topics: Sequence[Topic], wanted: Mapping[Stratum, int]
+) -> list[dict[str, Any]]:
+    """Subtopics and strata that got fewer items than the study asks for."""
+    have = Counter((item.topic_id, item.stratum) for item in items)
+    return [
+        {
+            "topic": topic.topic,
+            "subtopic": topic.subtopic,
+            "stratum": stratum,
+            "wanted": count,
+            "locked": have[topic.topic_id, stratum],
+        }
+        for topic in topics
+        for stratum, count in wanted.items()
+        if have[topic.topic_id, stratum] < count
+    ]
+
+
+def bank_id(items: Sequence[BankItem], facts: Mapping[str, Any]) -> str:
+    """Id of a bank: its items, whole, and the facts of its making (suites, prompts, embedder, chunk set)."""
+    return digest("bank", canonical_json([item.model_dump(mode="json") for item in items]), canonical_json(dict(facts)))
+
+
+def manifest(
+    items: Sequence[BankItem], topics: Sequence[Topic], facts: Mapping[str, Any], wanted: Mapping[Stratum, int]
+) -> dict[str, Any]:
+    """What `bank.lock.json` says of a bank. It holds no time, so that the same bank has the same bytes."""
+    return {
+        "bank_id": bank_id(items, facts),
+        "items": len(items),
+        "by_stratum": dict(Counter(item.stratum for item in items)),
+        "by_topic": dict(sorted(Counter(item.topic for item in items).items())),
+        "topics": len({topic.topic for topic in topics}),
+        "subtopics": len(topics),
+        "subtopics_with_items": len({item.topic_id for item in items}),
+        "key_letters": dict(sorted(Counter(item.key_letter for item in items).items())),
+        "flags": dict(sorted(Counter(flag for item in items for flag in item.flags).items())),
+        "tiers": dict(sorted(Counter(item.tier for item in items).items())),
+        "tier_meaning": TIERS,
+        "writers": sorted({item.writer for item in items}),
+        "shortfalls": shortfalls(items, topics, wanted),
+        "facts": dict(facts),
+        "notice": "Built from documents by a program. Not a clinically certified examination.",
+    }
+
+
+def problems(items: Sequence[BankItem], chunks: Mapping[str, Chunk], known_sources: Collection[str]) -> list[str]:
+    """Everything in a bank that does not hold: ids, keys, options, quotes against passages."""
+    found = []
+    seen: set[str] = set()
+    for item in items:
+        name = f"item {item.item_id}"
+        if item.item_id in seen:
+            found.append(f"{name}: occurs twice")
+        seen.add(item.item_id)
+        if not 0 <= item.key < len(item.options) or LETTERS[item.key] != item.key_letter:
+            found.append(
+                f"{name}: key {item.key} and letter {item.key_letter!r} do not fit {len(item.options)} options"
+            )
+            continue
+        if item_id(item.stem, item.options, item.options[item.key]) != item.item_id:
+            found.append(f"{name}: its text does not hash to its id: stem, options or key were changed after locking")
+        if not item.evidence:
+            found.append(f"{name}: has no evidence")
+        for evidence in item.evidence:
+            chunk = chunks.get(evidence.chunk_id)
+            if chunk is None or evidence.source_id not in known_sources:
+                found.append(f"{name}: its passage {evidence.chunk_id} is not among the chunks")
+            elif chunk.text[evidence.start : evidence.end] != evidence.quote:
+                found.append(f"{name}: a quote is not at its place in passage {evidence.chunk_id}")
+    return found

@@ -1,0 +1,307 @@
+"""The nouns of the pipeline as frozen records. Each is a row of the table of the same name in `examgen.tables`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Stratum = Literal["easy", "medium", "hard", "synthesis"]
+STRATA: tuple[Stratum, ...] = ("easy", "medium", "hard", "synthesis")
+SourceStatus = Literal["indexed", "excluded", "unreadable", "empty", "duplicate"]
+ResponseStatus = Literal["parsed", "unparseable", "refused", "abstained", "truncated", "error", "unresolved"]
+LETTERS = "ABCDEFGHIJ"
+NOT_RECORDED = "not recorded"
+
+
+class Record(BaseModel):
+    """A frozen row; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Section(Record):
+    """A heading of a source and the span of text under it, to the next heading of the same or a higher level."""
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+class Source(Record):
+    """A file of the corpus, whatever became of it."""
+
+    source_id: str
+    path: str = Field(description="relative to the corpus folder, forward slashes")
+    media_type: str
+    bytes: int
+    modified: float = 0.0
+    title: str = ""
+    year: int | None = None
+    kind: str = NOT_RECORDED
+    licence: str = NOT_RECORDED
+    pages: int | None = None
+    characters: int = 0
+    chunks: int = 0
+    status: SourceStatus
+    reason: str = ""
+    reader: str = ""
+    text_hash: str = ""
+    near_duplicate_of: str = ""
+
+
+class SourceText(Record):
+    """The normalised text of a source, by which every offset can be checked."""
+
+    source_id: str
+    path: str
+    text: str
+    sections: tuple[Section, ...] = ()
+    page_starts: tuple[int, ...] = Field(
+        default=(), description="offset at which each page begins; empty without pages"
+    )
+
+
+class Chunk(Record):
+    """A passage: `source_text[start:end] == text`."""
+
+    chunk_id: str
+    content_hash: str
+    source_id: str
+    path: str
+    page: int | None = None
+    start: int
+    end: int
+    ordinal: int
+    heading: str = Field(default="", description="headings above the passage's start, outermost first, joined by ' > '")
+    text: str
+
+
+class Retrieval(Record):
+    """One passage returned for one query."""
+
+    query_id: str
+    purpose: str
+    query: str
+    rank: int
+    chunk_id: str
+    source_id: str
+    distance: float
+
+
+class Topic(Record):
+    """A subtopic of the taxonomy."""
+
+    topic_id: str
+    topic: str
+    subtopic: str
+    description: str = ""
+    seed: str = ""
+    chunk_ids: tuple[str, ...] = ()
+
+
+class Coverage(Record):
+    """A checklist concept and whether the taxonomy reaches it."""
+
+    concept: str
+    covered: bool
+    topic_id: str = ""
+    topic: str = ""
+    subtopic: str = ""
+    score: float | None = None
+    reason: str = ""
+
+
+class Evidence(Record):
+    """A verbatim quote: `chunk.text[start:end] == quote`."""
+
+    source_id: str
+    chunk_id: str
+    quote: str
+    start: int
+    end: int
+
+
+class Axis(Record):
+    """A classification of an item beside topic and stratum."""
+
+    name: str
+    value: str
+
+
+class Candidate(Record):
+    """An item as written, rejected or not. `options` stand as shown; `key` is the 0-based place of the right one."""
+
+    candidate_id: str
+    item_id: str
+    topic_id: str
+    topic: str
+    subtopic: str
+    stratum: Stratum
+    stem: str
+    options: tuple[str, ...]
+    key: int
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    question_type: str = ""
+    semantic_parent: str = ""
+    construction_batch: str = ""
+    axes: tuple[Axis, ...] = ()
+    writer: str = Field(description="generator label: endpoint and model, or the rule-based writer and its version")
+    prompt_id: str = ""
+    attempt: int = 1
+    repaired: bool = False
+    raw: str = Field(default="", description="the reply as it came, or the construction of a rule-written item as JSON")
+
+    @property
+    def key_text(self) -> str:
+        """Text of the right option."""
+        return self.options[self.key]
+
+    @property
+    def key_letter(self) -> str:
+        """Letter of the right option in the order shown."""
+        return LETTERS[self.key]
+
+
+class Finding(Record):
+    """A rule that an item broke, with the value seen and the limit."""
+
+    candidate_id: str
+    item_id: str
+    suite: str
+    expectation: str
+    check_id: str
+    severity: Literal["reject", "flag"]
+    observed: str
+    limit: str
+    reason: str = ""
+    partner: str = ""
+    score: float | None = None
+
+
+class Measure(Record):
+    """One audit measure of one item, accepted or not."""
+
+    candidate_id: str
+    item_id: str
+    measure: str
+    value: float | None
+
+
+class Verdict(Record):
+    """What the screen said of an item, and the context it saw."""
+
+    candidate_id: str
+    item_id: str
+    screener: str
+    family: Literal["same-family", "other-family", "rules"]
+    answerable: bool | None
+    key_consistent: bool | None
+    explanation_consistent: bool | None
+    unique: bool | None
+    accepted: bool
+    issues: tuple[str, ...] = ()
+    context: Literal["stored", "fresh"] = "stored"
+    context_chunk_ids: tuple[str, ...] = ()
+    prompt_id: str = ""
+    raw: str = ""
+
+
+class FunnelRow(Record):
+    """What went into a stage and what became of it: `entered` is the sum of the other counts there."""
+
+    stage: str
+    stratum: str
+    outcome: Literal["entered", "accepted", "rejected", "superseded", "unresolved"]
+    reason: str = ""
+    count: int
+
+
+class BankItem(Record):
+    """A locked item."""
+
+    item_id: str
+    candidate_id: str
+    topic_id: str
+    topic: str
+    subtopic: str
+    stratum: Stratum
+    stem: str
+    options: tuple[str, ...]
+    key: int
+    key_letter: str
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    question_type: str = ""
+    semantic_parent: str = ""
+    construction_batch: str = ""
+    axes: tuple[Axis, ...] = ()
+    writer: str
+    prompt_id: str = ""
+    flags: tuple[str, ...] = ()
+    tier: str = ""
+
+
+class Response(Record):
+    """The one final row of item × endpoint × order × repeat."""
+
+    item_id: str
+    endpoint_id: str
+    order: int = 0
+    repeat: int = 0
+    mode: str = "letter"
+    request_hash: str = ""
+    raw: str = ""
+    shown_letter: str | None = Field(default=None, description="letter parsed, in the order shown")
+    choice: int | None = Field(default=None, description="0-based place of the chosen option in the bank's own order")
+    rule: str = ""
+    parser_version: str = ""
+    status: ResponseStatus
+    correct: bool | None = None
+    attempts: int = 1
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    latency_seconds: float | None = None
+    finish_reason: str = ""
+    error: str = ""
+    probabilities: tuple[float, ...] = Field(
+        default=(), description="likelihood of each option in the bank's own order, if asked for"
+    )
+
+
+class EndpointRow(Record):
+    """An endpoint as it was used; unknown is "not recorded"."""
+
+    endpoint_id: str
+    provider: str = NOT_RECORDED
+    model: str = NOT_RECORDED
+    runtime: str = NOT_RECORDED
+    base_url: str = NOT_RECORDED
+    decoding: str = NOT_RECORDED
+    role: Literal["primary", "construction_overlap", "baseline"]
+    group: str = NOT_RECORDED
+    family: str = NOT_RECORDED
+    capabilities: str = NOT_RECORDED
+    complete: bool = True
+    note: str = ""
+
+
+class Call(Record):
+    """One model call."""
+
+    request_hash: str
+    purpose: str
+    endpoint_id: str
+    model: str
+    attempt: int = 1
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    latency_seconds: float | None = None
+    outcome: str
+    reply: str = ""
+    finish_reason: str = ""
+    error: str = ""
