@@ -1,0 +1,113 @@
+"""What a person at a terminal sees of a run: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+LINE_EVERY = 20.0
+"""Seconds between plain progress lines of one long stage."""
+
+console = Console(stderr=True, highlight=False)
+
+
+class Bars:
+    """Named progress bars; without a terminal, a line now and then. Safe to advance from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._totals: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
+        self._said: dict[str, float] = {}
+        self._bars: dict[str, TaskID] = {}
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> Bars:
+        if console.is_terminal:
+            columns = (
+                TextColumn("{task.description:<28}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+            )
+            self._progress = Progress(*columns, console=console, transient=True)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress:
+            self._progress.stop()
+            self._progress = None
+        self._bars.clear()
+
+    def start(self, name: str, total: int) -> None:
+        """Announce a piece of work of `total` steps."""
+        with self._lock:
+            self._totals[name], self._counts[name] = total, 0
+            self._said[name] = time.monotonic()
+            if self._progress:
+                self._bars[name] = self._progress.add_task(name, total=total)
+
+    def advance(self, name: str, steps: int = 1) -> None:
+        """Count steps done. A name nobody announced is ignored."""
+        with self._lock:
+            if name not in self._totals:
+                return
+            self._counts[name] += steps
+            if self._progress:
+                self._progress.update(self._bars[name], completed=self._counts[name])
+            elif time.monotonic() - self._said[name] > LINE_EVERY:
+                self._said[name] = time.monotonic()
+                say(f"    {name}: {self._counts[name]} of {self._totals[name]}")
+
+    def reach(self, name: str, done: int) -> None:
+        """Set the number of steps done."""
+        self.advance(name, done - self._counts.get(name, 0))
+
+    def count(self, name: str) -> tuple[int, int]:
+        """Steps done and announced."""
+        return self._counts.get(name, 0), self._totals.get(name, 0)
+
+
+bars = Bars()
+"""The bars of this process."""
+
+
+def say(line: str) -> None:
+    """One line to the person who runs the program."""
+    console.print(line, markup=False, soft_wrap=True)
+    sys.stderr.flush()
+
+
+class Step:
+    """A stage as announced: its name when it starts, what came of it and the seconds when it ends."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.outcome = ""
+
+    def __enter__(self) -> Step:
+        self._start = time.monotonic()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            say(f"  {self.name:<12} {self.outcome}  ({time.monotonic() - self._start:.1f} s)")

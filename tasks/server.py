@@ -1,0 +1,165 @@
+"""A Prefect server for the run: the user's if one is configured, else one of our own that cannot outlive us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from examgen.errors import RunError
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "SCARF_NO_ANALYTICS": "1",
+    "UNSTRUCTURED_DISABLE_NOTICE": "1",
+    "GX_ANALYTICS_ENABLED": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+    "LANGCHAIN_TRACING_V2": "false",
+    "HF_HUB_OFFLINE": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+}
+"""Telemetry of our dependencies, off. Set before they are imported."""
+
+BATCHES = {
+    # One row a batch is the default; in bursts the server then drops task-run records without an error.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "200",
+}
+
+_GUARD = """
+import os, signal, subprocess, sys
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.stdin.buffer.read()          # returns when whoever started us is gone, however it went
+for sign in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
+    try:
+        os.killpg(server.pid, sign)
+        server.wait(timeout=8 if sign != signal.SIGKILL else None)
+        break
+    except subprocess.TimeoutExpired:
+        continue
+    except ProcessLookupError:
+        break
+"""
+
+
+def quiet() -> None:
+    """Turn the telemetry of dependencies off for this process and its children; what the user set stays."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+
+
+def free_port() -> int:
+    """A loopback port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def configured() -> str:
+    """Address of the Prefect server that the environment or the active profile names; empty if none."""
+    from prefect.settings import get_current_settings
+
+    return str(get_current_settings().api.url or "")
+
+
+def _healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=2) as reply:
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _wait(url: str, guard: subprocess.Popen[bytes], log: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if _healthy(url):
+            return
+        if guard.poll() is not None:
+            break
+        time.sleep(0.2)
+    tail = " / ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
+    raise RunError(f"the Prefect server at {url} did not start; see {log}: {tail}")
+
+
+def start(home: Path, port: int | None = None, seconds: float = 180.0) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a server on loopback with its records under `home`; it stops when this process ends, even by kill -9."""
+    home.mkdir(parents=True, exist_ok=True)
+    number = port or free_port()
+    url = f"http://127.0.0.1:{number}/api"
+    # The port goes by environment: given on the command line, the UI would call the default port.
+    environment = {
+        **os.environ,
+        **BATCHES,
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_API_HOST": "127.0.0.1",
+        "PREFECT_SERVER_API_PORT": str(number),
+        "PREFECT_UI_API_URL": url,
+        "PREFECT_API_URL": url,
+    }
+    log = home / "server.log"
+    with log.open("ab") as sink:
+        guard = subprocess.Popen(
+            [sys.executable, "-c", _GUARD, sys.executable, "-m", "prefect", "server", "start"],
+            stdin=subprocess.PIPE,
+            stdout=sink,
+            stderr=sink,
+            env=environment,
+            start_new_session=True,
+        )
+    _wait(url, guard, log, seconds)
+    return guard, url
+
+
+def stop(guard: subprocess.Popen[bytes]) -> None:
+    """Stop a server that `start` started."""
+    if guard.stdin:
+        guard.stdin.close()
+    try:
+        guard.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(guard.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def available(home: Path) -> Iterator[str]:
+    """The server for a run: the configured one, or one of our own that ends with the block."""
+    url = configured()
+    if url:
+        if not _healthy(url):
+            raise RunError(
+                f"PREFECT_API_URL is {url}, where no Prefect server answers: start it, or unset the variable"
+            )
+        yield url
+        return
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogHandler
+    from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_LOCAL_STORAGE_PATH, temporary_settings
+
+    guard, url = start(home)
+    try:
+        overrides = {PREFECT_API_URL: url, PREFECT_HOME: str(home), PREFECT_LOCAL_STORAGE_PATH: str(home / "storage")}
+        with temporary_settings(overrides):
+            try:
+                yield url
+            finally:
+                # Logs and events wait in this process: after the server is gone they would be lost, with a traceback.
+                APILogHandler().flush()
+                EventsWorker.drain_all()
+    finally:
+        stop(guard)

@@ -1,0 +1,180 @@
+"""A stage is a Prefect task over one shard. Its output is a folder named by all it depends on, whole or absent."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.context import TaskRunContext
+from pydantic import BaseModel, ConfigDict
+
+from examgen.errors import RunError
+from examgen.ids import canonical_json, digest
+from tasks import store
+from tasks.code_version import code_version
+
+DONE_FILE = "done.json"
+
+
+class Done(BaseModel):
+    """What a finished shard left: its folder, its key (the name of its content) and its counts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    label: str
+    key: str
+    folder: str
+    counts: dict[str, int]
+    facts: dict[str, Any] = {}
+
+    def table(self, name: str) -> str:
+        """Path of one of its tables."""
+        return f"{self.folder}/{name}.parquet"
+
+
+class Shard(BaseModel):
+    """The work of one task run: small, readable in the UI, and complete: paths and settings in, a folder out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    study: str
+    stage: str
+    label: str
+    key: str
+    folder: str
+    inputs: dict[str, Any]
+
+    def finished(self) -> Done | None:
+        """What an earlier run left, if it finished."""
+        note = Path(self.folder) / DONE_FILE
+        return Done.model_validate(store.read_json(note)) if note.is_file() else None
+
+
+Work = Callable[[Shard, Path], dict[str, Any]]
+Stage = Callable[[Shard], Done]
+
+_MODULES: dict[str, tuple[str, ...]] = {}
+
+
+def make_shard(
+    study: str, stage: str, label: str, work: str | Path, depends: dict[str, Any], inputs: dict[str, Any] | None = None
+) -> Shard:
+    """A shard keyed by what it depends on and the code of its stage; `inputs` holds what does not change the result."""
+    key = digest("stage", stage, code_version(*_MODULES[stage]), canonical_json(depends))
+    return Shard(
+        study=study,
+        stage=stage,
+        label=label,
+        key=key,
+        folder=str(Path(work) / stage / key),
+        inputs={**depends, **(inputs or {})},
+    )
+
+
+def _carry_out(shard: Shard, work: Work) -> Done:
+    """Do the work in a temporary folder and give it its name when it is whole."""
+    earlier = shard.finished()
+    if earlier is not None:
+        return earlier
+    final = Path(shard.folder)
+    temporary = final.with_name(f".{final.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+    except OSError as error:
+        raise RunError(
+            f"{final.parent}: cannot be written ({error.strerror}): free space or choose another folder"
+        ) from error
+    try:
+        found = work(shard, temporary)
+        done = Done(
+            stage=shard.stage,
+            label=shard.label,
+            key=shard.key,
+            folder=shard.folder,
+            counts=found.get("counts", {}),
+            facts=found.get("facts", {}),
+        )
+        store.write_json(temporary / DONE_FILE, done.model_dump())
+        store.settle(temporary, final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    settled = shard.finished()
+    return settled if settled is not None else done
+
+
+def _cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
+    return f"{context.task.name}-{parameters['shard'].key}"
+
+
+def stage(name: str, *modules: str, retries: int = 0) -> Callable[[Work], Stage]:
+    """Make a Prefect task of a function (shard, folder) -> {"counts", "facts"} that writes tables into the folder."""
+
+    def wrap(work: Work) -> Stage:
+        _MODULES[name] = (work.__module__, *modules)
+
+        @task(
+            name=name,
+            task_run_name="{shard.label}",
+            retries=retries,
+            persist_result=True,
+            cache_policy=CacheKeyFnPolicy(cache_key_fn=_cache_key),
+        )
+        def run(shard: Shard) -> Done:
+            return _carry_out(shard, work)
+
+        @functools.wraps(work)
+        def call(shard: Shard) -> Done:
+            # Prefect's record of a result whose folder is gone would be a lie: ask for the work again.
+            fresh = shard.finished() is None
+            return run.with_options(refresh_cache=True)(shard) if fresh else run(shard)
+
+        call.task = run  # type: ignore[attr-defined]
+        call.work = functools.partial(_carry_out, work=work)  # type: ignore[attr-defined]
+        return call
+
+    return wrap
+
+
+def run_shards(run: Stage, shards: Sequence[Shard]) -> list[Done]:
+    """Run the shards of one stage, some at a time, and return what they left in the order given."""
+    submitted = []
+    for shard in shards:
+        fresh = shard.finished() is None
+        one = run.task.with_options(refresh_cache=True) if fresh else run.task  # type: ignore[attr-defined]
+        submitted.append(one.submit(shard))
+    return [future.result() for future in submitted]
+
+
+def forget(shard: Shard) -> None:
+    """Drop what an earlier run left of a shard, so that it is done again."""
+    shutil.rmtree(shard.folder, ignore_errors=True)
+
+
+def clear_leftovers(work: Path, older_than: float = 3600.0) -> int:
+    """Remove temporary folders that killed runs left; returns how many. Young ones may belong to a run under way."""
+    removed = 0
+    for place in work.glob("*/.*.tmp"):
+        if time.time() - place.stat().st_mtime > older_than:
+            shutil.rmtree(place, ignore_errors=True)
+            removed += 1
+    return removed
+
+
+def process_alive(pid: int) -> bool:
+    """Whether a process of that number runs on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,80 @@
+"""Where a study's results lie, and the lock that keeps two builds of one study apart."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from examgen.errors import BankError, RunError
+from examgen.study import Study
+from tasks import store
+
+PROJECT = Path(__file__).resolve().parents[1]
+"""The repository: where suites, lexicons and the sample study are."""
+
+
+def prefect_home(results: str | Path) -> Path:
+    """Folder of the Prefect records of runs with a server of our own."""
+    return Path(results).resolve() / ".prefect"
+
+
+class Workplace:
+    """Folders and pointers of one study under the results folder."""
+
+    def __init__(self, results: str | Path, study: str) -> None:
+        self.root = Path(results).resolve() / study
+        self.work = self.root / "work"
+        self.replies = self.root / "replies"
+        self.banks = self.root / "bank"
+        self.evaluations = self.root / "evaluations"
+
+    def point(self, name: str, value: dict[str, Any]) -> None:
+        """Remember which bank or evaluation is the latest."""
+        store.write_json(self.root / f"latest_{name}.json", value)
+
+    def latest(self, name: str) -> dict[str, Any]:
+        """The latest bank or evaluation; `BankError` when there is none yet."""
+        place = self.root / f"latest_{name}.json"
+        if not place.is_file():
+            what = {"bank": "build", "evaluation": "evaluate", "results": "calibrate"}[name]
+            raise BankError(f"{self.root}: no {name} yet: run `examgen {what} STUDY` first")
+        found: dict[str, Any] = store.read_json(place)
+        return found
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the study: a second run of it stops with a clear message instead of mixing its files with ours."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.root / ".lock", timeout=0)
+            with lock:
+                (self.root / ".holder").write_text(f"process {os.getpid()}")
+                yield
+        except Timeout as error:
+            holder = self.root / ".holder"
+            who = holder.read_text() if holder.is_file() else "another process"
+            raise RunError(f"{self.root}: {who} is running this study: wait for it, or stop it") from error
+        except PermissionError as error:
+            raise RunError(f"{self.root}: cannot be written: choose another folder with --results") from error
+
+
+def corpus_folder(study: Study, study_path: str | Path) -> Path:
+    """The corpus folder of a study file: relative to the file that names it."""
+    return (Path(study_path).resolve().parent / study.corpus.folder).resolve()
+
+
+def suites_folder(study: Study, study_path: str | Path) -> Path:
+    """Folder of the acceptance suites: the study's own, or those of the project."""
+    own = study.audits.suites
+    return (Path(study_path).resolve().parent / own).resolve() if own else PROJECT / "expectations" / "suites"
+
+
+def lexicons_folder(study: Study, study_path: str | Path) -> Path:
+    """Folder of the lexicons: the study's own, or those of the project."""
+    own = study.writing.lexicons
+    return (Path(study_path).resolve().parent / own).resolve() if own else PROJECT / "data" / "lexicons"
