@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 ID_LENGTH = 16
@@ -15,9 +15,12 @@ ID_LENGTH = 16
 
 def digest(*parts: str | bytes | int, length: int = ID_LENGTH) -> str:
     """Hash the parts, each with its length before it, so that ("ab", "c") and ("a", "bc") differ."""
+    return hashlib.sha256(_framed(*parts)).hexdigest()[:length]
+
+
+def _framed(*parts: str | bytes | int) -> bytes:
     encoded = [part if isinstance(part, bytes) else str(part).encode() for part in parts]
-    framed = b"".join([piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data)])
-    return hashlib.sha256(framed).hexdigest()[:length]
+    return b"".join([piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data)])
 
 
 def canonical_json(value: Any) -> str:
@@ -36,14 +39,29 @@ def source_id(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:ID_LENGTH]
 
 
-def content_hash(text: str | bytes) -> str:
-    """Hash of a passage's text alone (a string or its UTF-8 bytes); equal texts in two places share it."""
+def content_hash(text: str) -> str:
+    """Hash of a passage's text alone; equal texts in two places share it."""
     return digest("content", text)
 
 
-def chunk_id(source: str, start: int, text: str | bytes) -> str:
-    """Id of a passage: its source, its place in it and its text (a string or its UTF-8 bytes)."""
+def chunk_id(source: str, start: int, text: str) -> str:
+    """Id of a passage: its source, its place in it and its text."""
     return digest("chunk", source, start, text)
+
+
+def passage_ids(source: str) -> Callable[[int, str], tuple[str, str]]:
+    """From a passage's start and text to its `chunk_id` and `content_hash`: for many passages of one source."""
+    chunk_head, content_head = _framed("chunk", source), _framed("content")
+
+    def both(start: int, text: str) -> tuple[str, str]:
+        data = text.encode()
+        place = str(start).encode()
+        size = len(data).to_bytes(8, "big")
+        chunk = hashlib.sha256(b"".join((chunk_head, len(place).to_bytes(8, "big"), place, size, data)))
+        content = hashlib.sha256(b"".join((content_head, size, data)))
+        return chunk.hexdigest()[:ID_LENGTH], content.hexdigest()[:ID_LENGTH]
+
+    return both
 
 
 def topic_id(topic: str, subtopic: str) -> str:

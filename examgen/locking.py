@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from examgen.ids import canonical_json, digest, item_id
+from examgen.keys import locked_tier_hash
 from examgen.records import LETTERS, STRATA, BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
 
 TIERS = {
@@ -60,7 +61,7 @@ def _issue_kind(verdict: Verdict) -> str:
     for name in ("answerable", "key_consistent", "explanation_consistent", "unique"):
         if getattr(verdict, name) is False:
             return f"screen: not {name.replace('_', ' ')}"
-    return "screen: other issue"
+    return "screen: major issue" if any(issue.startswith("major") for issue in verdict.issues) else "screen: other issue"
 
 
 def choose(
@@ -134,6 +135,8 @@ def lock(
         elif verdict.accepted:
             screened.append((candidate.stratum, ("accepted", "")))
             kept.append(candidate)
+        elif verdict.answerable is None:
+            screened.append((candidate.stratum, ("unresolved", "screen: no readable verdict")))
         else:
             screened.append((candidate.stratum, ("rejected", _issue_kind(verdict))))
     chosen, surplus = choose(kept, flags, wanted)
@@ -184,6 +187,7 @@ def manifest(
         "flags": dict(sorted(Counter(flag for item in items for flag in item.flags).items())),
         "tiers": dict(sorted(Counter(item.tier for item in items).items())),
         "tier_meaning": TIERS,
+        "tier_hash": locked_tier_hash(items),
         "writers": sorted({item.writer for item in items}),
         "shortfalls": shortfalls(items, topics, wanted),
         "facts": dict(facts),

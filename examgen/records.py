@@ -10,6 +10,7 @@ Stratum = Literal["easy", "medium", "hard", "synthesis"]
 STRATA: tuple[Stratum, ...] = ("easy", "medium", "hard", "synthesis")
 SourceStatus = Literal["indexed", "excluded", "unreadable", "empty", "duplicate"]
 ResponseStatus = Literal["parsed", "unparseable", "refused", "abstained", "truncated", "error", "unresolved"]
+ReviewVerdict = Literal["accept", "wrong key", "ambiguous", "flawed"]
 LETTERS = "ABCDEFGHIJ"
 NOT_RECORDED = "not recorded"
 
@@ -98,7 +99,10 @@ class Topic(Record):
     subtopic: str
     description: str = ""
     seed: str = ""
-    chunk_ids: tuple[str, ...] = ()
+    chunk_ids: tuple[str, ...] = Field(default=(), description="passages the subtopic was found in")
+    passages: tuple[str, ...] = Field(
+        default=(), description="passages its items are written from: its own, then the nearest that are nearest to it"
+    )
 
 
 class Coverage(Record):
@@ -305,3 +309,31 @@ class Call(Record):
     reply: str = ""
     finish_reason: str = ""
     error: str = ""
+
+
+class ReviewRow(Record):
+    """An item to be reviewed, with what a reviewer needs and three columns to fill in."""
+
+    item_id: str
+    reason: str = Field(description="the queues it is in, or the adjudication sample")
+    topic: str
+    stratum: str
+    stem: str
+    options: str = Field(description="the options with their letters, one a line")
+    key: str = Field(description="letter of the present key")
+    chosen_instead: str = Field("", description="the wrong option most endpoints chose, with their number")
+    evidence: str = Field(description="the quotes, one a line")
+    decision: str = Field("", description="accept, wrong key, ambiguous or flawed")
+    correct_letter: str = Field("", description="with wrong key: the letter that is right, if one is")
+    comment: str = ""
+    reviewer: str = ""
+
+
+class Decision(Record):
+    """What one reviewer decided on one item."""
+
+    item_id: str
+    reviewer: str
+    decision: ReviewVerdict
+    correct_letter: str = ""
+    comment: str = ""

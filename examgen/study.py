@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from examgen.errors import StudyError
 from examgen.ids import canonical_json, digest
 from examgen.records import STRATA, Stratum
+from examgen.sizing_section import Contrast as Contrast
+from examgen.sizing_section import Sizing
 
 
 class Part(BaseModel):
@@ -193,6 +195,16 @@ class Panel(Part):
     system_prompt: str = ""
     examples: int = Field(0, ge=0, description="few-shot examples")
     no_stem: bool = Field(False, description="also ask with the options alone, as a cue test")
+    nested: tuple[str, ...] = Field(
+        (), description="endpoints that are configurations of one system, each adding a part to the one before"
+    )
+
+    @field_validator("nested")
+    @classmethod
+    def _steps(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(value) == 1 or len(set(value)) != len(value):
+            raise ValueError("name two different endpoints or more, in the order in which the parts were added")
+        return value
 
 
 class Statistics(Part):
@@ -202,26 +214,6 @@ class Statistics(Part):
     bootstrap_replicates: int = Field(4000, ge=100)
     permutations: int = Field(200, ge=1)
     seed: int = 20261130
-
-
-class Contrast(Part):
-    """A planned paired comparison."""
-
-    name: str
-    better: float | None = Field(None, description="share of items only the better endpoint gets right (p_b)")
-    worse: float | None = Field(None, description="share of items only the other gets right (p_c)")
-    accuracies: tuple[float, float] | None = None
-    agreement: float | None = Field(None, description="share of items on which both are right or both wrong")
-
-
-class Sizing(Part):
-    """Contrasts the bank should be able to resolve."""
-
-    alpha: float = Field(0.05, gt=0, lt=1)
-    power: float = Field(0.80, gt=0, lt=1)
-    ceiling_accuracy: float | None = None
-    ceiling_probability: float = Field(0.01, gt=0, lt=1)
-    contrasts: tuple[Contrast, ...] = ()
 
 
 class Report(Part):
@@ -279,6 +271,11 @@ class Study(Part):
         }
         for number, name in enumerate(self.panel.endpoints):
             asked[f"panel.endpoints.{number}"] = name
+        for number, name in enumerate(self.panel.nested):
+            asked[f"panel.nested.{number}"] = name
+        for number, contrast in enumerate(self.sizing.contrasts):
+            for place, name in enumerate(() if contrast.pilot else contrast.endpoints or ()):
+                asked[f"sizing.contrasts.{number}.endpoints.{place}"] = name
         for key, name in asked.items():
             if name and name not in ids:
                 raise ValueError(f"{key}: no endpoint is called {name!r}{_nearest(name, ids)}")

@@ -39,6 +39,8 @@ _RECORDS: dict[str, type[records.Record]] = {
     "responses": records.Response,
     "endpoints": records.EndpointRow,
     "calls": records.Call,
+    "review": records.ReviewRow,
+    "decisions": records.Decision,
 }
 
 _SCALARS: dict[Any, pa.DataType] = {
@@ -100,6 +102,8 @@ _RESULT_LABELS: dict[str, tuple[str, ...]] = {
     "profiles": ("endpoint_id", "axes", "cell"),
     "sizing": ("contrast", "scope"),
     "short_form": ("scope",),
+    "abstention": ("endpoint_id",),
+    "agreement": ("scope",),
 }
 
 
@@ -113,8 +117,18 @@ def _fields(*columns: tuple[str, pa.DataType]) -> list[pa.Field]:
     return [pa.field(name, kind, nullable=True) for name, kind in columns]
 
 
+def _columns(names: str, kind: pa.DataType) -> list[tuple[str, pa.DataType]]:
+    """Several columns of one type."""
+    return [(name, kind) for name in names.split()]
+
+
 _PLAIN: dict[str, list[pa.Field]] = {
     "embeddings": _fields(("content_hash", pa.string()), ("embedder", pa.string()), ("vector", pa.list_(pa.float32()))),
+    "rejected_drafts": _fields(
+        ("topic_id", pa.string()), ("stratum", pa.string()), ("number", pa.int64()), ("attempt", pa.int64()),
+        ("reason", pa.string()), ("outcome", pa.string()), ("raw", pa.string()), ("request_hash", pa.string()),
+        ("repairs", pa.int64()),
+    ),
     "item_difficulty": _fields(
         ("item_id", pa.string()),
         ("topic", pa.string()),
@@ -138,6 +152,47 @@ _PLAIN: dict[str, list[pa.Field]] = {
         ("chosen_text", pa.string()),
         ("quotes", pa.string()),
         ("note", pa.string()),
+    ),
+    "power_curves": _fields(
+        *_columns("contrast assumption", pa.string()),
+        *_columns("p_b p_c alpha", pa.float64()),
+        *_columns("test alternative", pa.string()),
+        *_columns("items effective_items", pa.int64()),
+        *_columns("power floor_reached perfect_score", pa.float64()),
+    ),
+    "pair_comparisons": _fields(
+        *_columns("family axis level first second", pa.string()),
+        *_columns("n both_right first_only second_only both_wrong", pa.int64()),
+        *_columns("gain gain_low gain_high p_exact p_midp p_holm", pa.float64()),
+        ("clusters", pa.int64()),
+        *_columns("cluster_low cluster_high cluster_p cluster_p_holm sign_flip_p design_effect", pa.float64()),
+        ("minimum_gain", pa.float64()),
+        ("planned", pa.string()),
+        *_columns("power_planned observed_effect_power planning_alpha", pa.float64()),
+        ("items_needed", pa.int64()),
+        *_columns("items_for verdict note", pa.string()),
+    ),
+    "pair_interactions": _fields(
+        *_columns("family axis first second levels", pa.string()),
+        ("test_statistic", pa.float64()),
+        ("df", pa.int64()),
+        *_columns("p p_holm p_permutation difference low high", pa.float64()),
+        *_columns("n seed", pa.int64()),
+        *_columns("method note", pa.string()),
+    ),
+    "increments": _fields(
+        *_columns("before after", pa.string()),
+        *_columns("n before_right after_right fixed broken changed", pa.int64()),
+        *_columns("gain gain_low gain_high p_exact p_midp p_holm", pa.float64()),
+        *_columns("fixed_items broken_items", pa.list_(pa.string())),
+        ("note", pa.string()),
+    ),
+    "keys": _fields(*_columns("item_id source letter", pa.string()), *_columns("human endorses", pa.bool_())),
+    "tiers": _fields(
+        *_columns("item_id tier key", pa.string()),
+        ("n_keys", pa.int64()),
+        ("agreement", pa.float64()),
+        *_columns("key_source reasons", pa.string()),
     ),
 }
 

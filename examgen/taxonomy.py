@@ -149,6 +149,26 @@ def _as_topics(
     return topics
 
 
+def share_out(topics: Sequence[Topic], retrieved: Sequence[Retrieval], focused: int) -> list[Topic]:
+    """Give each subtopic the passages to write from: its own, then up to `focused` of the nearest.
+
+    A passage goes to the one subtopic it is nearest to, so that two subtopics do not ask the same facts.
+    `retrieved` holds the subtopics' own searches; a row's `query_id` is the topic's id.
+    """
+    owner = {chunk_id: topic.topic_id for topic in reversed(topics) for chunk_id in topic.chunk_ids}
+    given: dict[str, list[str]] = defaultdict(list)
+    for row in sorted(retrieved, key=lambda row: (row.distance, row.chunk_id, row.query_id)):
+        if row.chunk_id not in owner and len(given[row.query_id]) < focused:
+            owner[row.chunk_id] = row.query_id
+            given[row.query_id].append(row.chunk_id)
+    return [
+        topic.model_copy(update={"passages": (
+            *(chunk_id for chunk_id in topic.chunk_ids if owner[chunk_id] == topic.topic_id), *given[topic.topic_id]
+        )})
+        for topic in topics
+    ]
+
+
 def cover(concepts: Sequence[Concept], topics: Sequence[Topic], corpus: Sequence[Chunk]) -> list[Coverage]:
     """For each checklist concept, the subtopic that covers it: all its terms occur in the label or the passages.
 

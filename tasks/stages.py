@@ -144,13 +144,20 @@ def stage(name: str, *modules: str, retries: int = 0) -> Callable[[Work], Stage]
     return wrap
 
 
-def run_shards(run: Stage, shards: Sequence[Shard]) -> list[Done]:
-    """Run the shards of one stage, some at a time, and return what they left in the order given."""
-    submitted = []
+def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str] | None = None) -> list[Done]:
+    """Run the shards of one stage, some at a time, and return what they left in the order given.
+
+    Shards of one lane go one after the other: an endpoint's shards each fill its concurrency by themselves.
+    """
+    submitted: list[Any] = []
+    last: dict[str, Any] = {}
     for shard in shards:
         fresh = shard.finished() is None
         one = run.task.with_options(refresh_cache=True) if fresh else run.task  # type: ignore[attr-defined]
-        submitted.append(one.submit(shard))
+        name = lane(shard) if lane else shard.key
+        future = one.submit(shard, wait_for=[last[name]] if name in last else None)
+        last[name] = future
+        submitted.append(future)
     return [future.result() for future in submitted]
 
 

@@ -26,7 +26,7 @@ PASSAGES = [
     passage("b", 1, "Sagittal sequences are two.", "Spinal cord imaging > Introduction"),
     passage("c", 0, "Natalizumab surveillance of progressive disease. Natalizumab surveillance is frequent.", ""),
 ]
-ANGLES = [0.0, 0.1, 1.5, 1.6, 0.8]
+ANGLES = [0.0, 0.1, 1.5, 1.6, 1.2]
 VECTORS = {
     chunk.chunk_id: np.array([np.cos(angle), np.sin(angle)]) for chunk, angle in zip(PASSAGES, ANGLES, strict=True)
 }
@@ -84,3 +84,18 @@ def test_a_taxonomy_by_hand_is_used_as_given() -> None:
     for wrong in ("[", "[]", "- {topic: a}", "- {topic: a, subtopics: [3]}"):
         with pytest.raises(StudyError, match=r"t\.yaml"):
             taxonomy.from_yaml(wrong, "t.yaml")
+
+
+def test_a_passage_is_written_from_once() -> None:
+    topics = taxonomy.build(SEEDS, RETRIEVED, PASSAGES, VECTORS, Settings(), cap=3)
+    rows = [
+        Retrieval(query_id=t.topic_id, purpose="subtopic", query="", rank=n, chunk_id=c.chunk_id, source_id=c.source_id,
+                  distance=0.1 * n)
+        for t in topics
+        for n, c in enumerate(PASSAGES)
+    ]
+    shared = taxonomy.share_out(topics, rows, focused=2)
+    given = [chunk_id for topic in shared for chunk_id in topic.passages]
+    assert len(given) == len(set(given))
+    assert all(set(topic.chunk_ids) <= set(topic.passages) for topic in shared)
+    assert all(len(topic.passages) <= len(topic.chunk_ids) + 2 for topic in shared)

@@ -3,7 +3,7 @@
     python data/corpora/make_office_files.py            writes data/corpora/ms_mri/NN_*.{pdf,docx,pptx}
     python data/corpora/make_office_files.py --check    writes nothing, exit code 1 when a file differs
 
-Needs fpdf2, python-docx, python-pptx and matplotlib (only for the DejaVu fonts in it: the built-in fonts of PDF lack ≥ and µ).
+Needs fpdf2, python-docx, python-pptx and matplotlib (for its DejaVu fonts: those of PDF lack ≥ and µ).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def as_docx(card: dict[str, Any], parts: list[Part]) -> bytes:
 
 
 def as_pptx(card: dict[str, Any], parts: list[Part]) -> bytes:
-    """Slides: one title slide, then for each section as many slides as its lines need, each with the section as title."""
+    """Slides: a title slide, then for each section as many slides as its lines need, all with its title."""
     from pptx import Presentation
     from pptx.util import Pt
 

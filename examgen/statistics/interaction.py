@@ -140,9 +140,11 @@ def _permuted_p(counts: IntArray, permutations: int, seed: int) -> float:
     left = np.tile([wins, losses, int(sizes.sum()) - wins - losses], (permutations, 1))
     gains = np.empty((permutations, len(counts)))
     for stratum, size in enumerate(counts[:, 2]):
-        drawn = np.array([rng.multivariate_hypergeometric(row, size) for row in left])
-        gains[:, stratum] = (drawn[:, 0] - drawn[:, 1]) / size
-        left = left - drawn
+        # a stratum is a draw without replacement from what is left: first its wins, then its losses among the rest
+        won = rng.hypergeometric(left[:, 0], left[:, 1] + left[:, 2], size)
+        lost = rng.hypergeometric(left[:, 1], left[:, 2], size - won)
+        gains[:, stratum] = (won - lost) / size
+        left = left - np.column_stack([won, lost, size - won - lost])
     common = (wins - losses) / sizes.sum()
     observed = (counts[:, 0] - counts[:, 1]) / sizes
     reach = float((sizes * (observed - common) ** 2).sum())

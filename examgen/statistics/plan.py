@@ -12,7 +12,7 @@ from scipy import stats
 from examgen.errors import StatisticsError
 from examgen.statistics.discordance import Discordance
 from examgen.statistics.estimate import check_probability
-from examgen.statistics.mcnemar import Design, Test, power_at
+from examgen.statistics.mcnemar import Alternative, Design, Test, power_at
 from examgen.statistics.multiplicity import Correction, planning_alpha
 from examgen.statistics.sizing import (
     ceiling_n,
@@ -40,7 +40,8 @@ class SizingRules:
 
     `design_effect` multiplies the items needed (clustering in topics); `attrition` is the share of authored
     items that will not be analysed; `floor_probability` None means the power; `cap` the most items that can
-    be authored, None for no limit.
+    be authored, None for no limit; `comparisons` the size of the family when it is larger than the contrasts
+    that are sized (every pair of a panel, for instance).
     """
 
     power: float = 0.8
@@ -52,6 +53,8 @@ class SizingRules:
     ceiling_threshold: float = 0.01
     floor_probability: float | None = None
     cap: int | None = None
+    alternative: Alternative = "two-sided"
+    comparisons: int | None = None
 
     def __post_init__(self) -> None:
         check_probability("power", self.power, open_ends=True)
@@ -63,6 +66,12 @@ class SizingRules:
             raise StatisticsError(f"attrition lies in [0, 1), not {self.attrition}")
         if self.cap is not None and self.cap < 1:
             raise StatisticsError(f"cap is at least 1 item, not {self.cap}")
+        if self.comparisons is not None and self.comparisons < 1:
+            raise StatisticsError(f"a family holds at least one comparison, not {self.comparisons}")
+
+    def level(self, contrasts: int) -> float:
+        """The level each of so many contrasts is planned at."""
+        return planning_alpha(self.alpha, max(1, contrasts, self.comparisons or 0), self.correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ def size_contrasts(contrasts: Sequence[Contrast], rules: SizingRules | None = No
     names = [contrast.name for contrast in contrasts]
     if len(set(names)) != len(names):
         raise StatisticsError("two contrasts have the same name")
-    alpha = planning_alpha(chosen.alpha, len(contrasts), chosen.correction)
+    alpha = chosen.level(len(contrasts))
     table = pd.DataFrame([_size_one(contrast, chosen, alpha) for contrast in contrasts])
     table = table.astype(dict.fromkeys(_INTEGERS, "Int64"))
     if table["n_authored"].isna().any():
@@ -111,8 +120,8 @@ def size_contrasts(contrasts: Sequence[Contrast], rules: SizingRules | None = No
 
 def _size_one(contrast: Contrast, rules: SizingRules, alpha: float) -> dict[str, object]:
     pair = contrast.discordance
-    need = required_n(Design(pair.p_b, pair.p_c, alpha, rules.test), power=rules.power)
-    floor = discordance_floor(alpha, rules.test)
+    need = required_n(Design(pair.p_b, pair.p_c, alpha, rules.test, rules.alternative), power=rules.power)
+    floor = discordance_floor(alpha, rules.test, rules.alternative)
     reach = rules.power if rules.floor_probability is None else rules.floor_probability
     n_floor = floor_n(pair.p_d, floor=floor, probability=reach)
     n_ceiling = None if contrast.accuracy is None else ceiling_n(contrast.accuracy, rules.ceiling_threshold)
@@ -152,17 +161,18 @@ def resolvable(n_authored: int, contrasts: Sequence[Contrast], rules: SizingRule
     chosen = rules or SizingRules()
     if n_authored < 0:
         raise StatisticsError(f"a bank holds 0 items or more, not {n_authored}")
-    alpha = planning_alpha(chosen.alpha, max(1, len(contrasts)), chosen.correction)
+    alpha = chosen.level(len(contrasts))
     analysed = math.floor(n_authored * (1.0 - chosen.attrition) + 1e-9)
     effective = math.floor(analysed / chosen.design_effect + 1e-9)
-    floor = discordance_floor(alpha, chosen.test)
+    floor = discordance_floor(alpha, chosen.test, chosen.alternative)
     rows = []
     for contrast in contrasts:
         pair = contrast.discordance
-        power = power_at(effective, Design(pair.p_b, pair.p_c, alpha, chosen.test))
+        power = power_at(effective, Design(pair.p_b, pair.p_c, alpha, chosen.test, chosen.alternative))
         smallest = minimum_detectable_gain(
-            effective, worse=min(pair.p_b, pair.p_c), power=chosen.power, alpha=alpha, test=chosen.test
-        )
+            effective, worse=min(pair.p_b, pair.p_c), power=chosen.power, alpha=alpha, test=chosen.test,
+            alternative=chosen.alternative,
+        )  # fmt: skip
         perfect = None if contrast.accuracy is None else probability_perfect(contrast.accuracy, analysed)
         rows.append({
             "contrast": contrast.name, "gain": pair.gain, "n_analysed": analysed, "n_effective": effective,

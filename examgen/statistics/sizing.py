@@ -18,6 +18,7 @@ from examgen.statistics.estimate import (
     not_estimable,
 )
 from examgen.statistics.mcnemar import (
+    Alternative,
     Design,
     Test,
     discordant_window,
@@ -88,16 +89,16 @@ def required_n(design: Design, *, power: float = 0.8, limit: int = 20_000_000) -
 
 def power_curve(design: Design, sizes: list[int]) -> pd.DataFrame:
     """Exact power at each of the `sizes`; columns n, power, floor_reached (chance of enough discordance)."""
-    floor = discordance_floor(design.alpha, design.test)
+    floor = discordance_floor(design.alpha, design.test, design.alternative)
     rows = [(n, power_at(n, design), probability_of_floor(n, design.p_d, floor)) for n in sizes]
     return pd.DataFrame(rows, columns=["n", "power", "floor_reached"])
 
 
-def discordance_floor(alpha: float = 0.05, test: Test = "exact") -> int:
-    """Fewest discordant items, all in one direction, that reach p < alpha two-sided (6 at .05, exact)."""
+def discordance_floor(alpha: float = 0.05, test: Test = "exact", alternative: Alternative = "two-sided") -> int:
+    """Fewest discordant items, all in one direction, that reach p < alpha (6 at .05, exact and two-sided)."""
     check_probability("alpha", alpha, open_ends=True)
     count = 1
-    while not mcnemar_p(count, 0, test) < alpha * (1.0 - 1e-12):
+    while not mcnemar_p(count, 0, test, alternative) < alpha * (1.0 - 1e-12):
         count += 1
     return count
 
@@ -144,6 +145,7 @@ def minimum_detectable_gain(
     power: float = 0.8,
     alpha: float = 0.05,
     test: Test = "exact",
+    alternative: Alternative = "two-sided",
 ) -> Estimate:
     """Smallest net gain p_b - p_c (share of items) that n items detect with `power`, exact.
 
@@ -159,7 +161,7 @@ def minimum_detectable_gain(
         method = f"minimum detectable gain at p_c = {fixed:.4g}, power {power:g}, exact"
 
         def gain_design(gain: float) -> Design:
-            return Design(min(1.0 - fixed, fixed + gain), fixed, alpha, test, direction="gain")
+            return Design(min(1.0 - fixed, fixed + gain), fixed, alpha, test, alternative, "gain")
 
         high = top - fixed
     else:
@@ -167,7 +169,7 @@ def minimum_detectable_gain(
         method = f"minimum detectable gain at p_d = {fixed:.4g}, power {power:g}, exact"
 
         def gain_design(gain: float) -> Design:
-            return Design((fixed + gain) / 2, max(0.0, (fixed - gain) / 2), alpha, test, direction="gain")
+            return Design((fixed + gain) / 2, max(0.0, (fixed - gain) / 2), alpha, test, alternative, "gain")
 
         high = fixed
     if high <= 0 or power_at(n, gain_design(high)) < power:

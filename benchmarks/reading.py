@@ -1,0 +1,188 @@
+"""Speed and memory of reading, cutting, embedding and indexing, as ratios to what the machine can do.
+
+    python benchmarks/reading.py chunking            MB/s of cutting, beside MB/s of SHA-256 on the same text
+    python benchmarks/reading.py reading [FILES]     files a second, how busy the processors were, an unchanged rerun
+    python benchmarks/reading.py indexing            share of embedding in indexing the sample corpus
+    python benchmarks/reading.py scale [PASSAGES]    memory, recall and query time with given vectors
+
+Prints one line a figure. Nothing here is a test: figures depend on the machine and on what else runs on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from examgen.chunks import cut  # noqa: E402
+from examgen.ids import chunk_id, content_hash  # noqa: E402
+from examgen.records import Chunk, SourceText  # noqa: E402
+from examgen.study import Chunking, Corpus, Embedding  # noqa: E402
+from tasks.embed import Vectors, embed_missing, make_embedder  # noqa: E402
+from tasks.index import build  # noqa: E402
+from tasks.read_sources import iter_files, read_files, scan  # noqa: E402
+
+SAMPLE = ROOT / "data" / "corpora" / "ms_mri"
+
+
+def say(name: str, value: float, unit: str) -> None:
+    """One figure."""
+    print(f"{name:<58} {value:>12.3f} {unit}")
+
+
+def best_cpu_seconds(work: Callable[[], object], times: int = 5) -> float:
+    """The least processor time of some runs."""
+    found = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def sample_texts() -> list[SourceText]:
+    """The texts of the sample corpus."""
+    corpus = Corpus(folder=str(SAMPLE))
+    return [text for _, text in read_files(scan(SAMPLE, corpus), corpus, None) if text is not None]
+
+
+def chunking() -> None:
+    """Cutting against hashing, document by document, as the pipeline cuts them."""
+    texts = sample_texts() * 20
+    megabytes = sum(len(text.text.encode()) for text in texts) / 1e6
+    hashed = megabytes / best_cpu_seconds(lambda: [hashlib.sha256(text.text.encode()).digest() for text in texts])
+    say("SHA-256 of the same text", hashed, "MB/s of one processor")
+    for mode in ("characters", "structure"):
+        setting = Chunking(mode=mode)
+
+        def work(setting: Chunking = setting) -> None:
+            for text in texts:
+                cut(text, setting)
+
+        speed = megabytes / best_cpu_seconds(work)
+        say(f"cutting, mode {mode}", speed, "MB/s of one processor")
+        say(f"cutting, mode {mode}, against hashing it once", speed / hashed, "of its speed")
+
+
+def reading(files: int) -> None:
+    """Many Markdown files: throughput, processors in use, and the unchanged rerun."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, cache = Path(place) / "corpus", Path(place) / "cache"
+        folder.mkdir()
+        sources = sorted(SAMPLE.glob("*.md"))
+        for number in range(files):
+            words = sources[number % len(sources)].read_text(encoding="utf-8").replace("lesion", f"lesion{number}")
+            (folder / f"{number:05}.md").write_text(words, encoding="utf-8")
+        corpus = Corpus(folder=str(folder))
+        for name in ("first reading", "unchanged rerun"):
+            start, busy = time.perf_counter(), os.times()
+            count = size = 0
+            for _, text in iter_files(scan(folder, corpus), corpus, cache):
+                if text is not None:
+                    size += len(text.text)
+                    count += len(cut(text, Chunking()))
+            wall, now = time.perf_counter() - start, os.times()
+            used = sum(now[:4]) - sum(busy[:4])
+            say(f"{name} of {files} files, {count} passages", wall, "s")
+            say(f"{name}: text", size / 1e6 / wall, "MB/s")
+            say(f"{name}: processors busy", used / wall / (os.cpu_count() or 1), "of all")
+
+
+def indexing() -> None:
+    """What indexing costs besides the embedding model."""
+    chunks = [chunk for text in sample_texts() for chunk in cut(text, Chunking())]
+    embedder = make_embedder(Embedding())
+    texts = {chunk.content_hash: chunk.text for chunk in chunks}
+    start = time.perf_counter()
+    embedder.embed(list(texts.values()))
+    model = time.perf_counter() - start
+    with tempfile.TemporaryDirectory() as place:
+        start = time.perf_counter()
+        vectors = embed_missing(embedder, texts, Path(place) / "embeddings")
+        middle = time.perf_counter()
+        build(chunks, vectors, embedder, Path(place) / "index").close()
+        end = time.perf_counter()
+    say(f"embedding {len(texts)} passages, model alone", model, "s")
+    say("embedding with its table", middle - start, "s")
+    say("building the index", end - middle, "s")
+    say("indexing besides the model", max(0.0, end - start - model) / (end - start), "of its time")
+
+
+class Made:
+    """As many passages as wanted, made anew each time they are gone through."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __iter__(self) -> Iterator[Chunk]:
+        filler = "In multiple sclerosis, lesions are typically ovoid and perpendicular to the ventricles. " * 13
+        for n in range(self._count):
+            text = f"Passage {n}. {filler}"
+            yield Chunk(
+                chunk_id=chunk_id(f"s{n // 10}", n, text), content_hash=content_hash(text), source_id=f"s{n // 10}",
+                path=f"s{n // 10}.md", start=n, end=n + len(text), ordinal=n % 10, text=text,
+            )
+
+
+class GivenEmbedder:
+    """Stands for the model whose vectors are given."""
+
+    id, dimensions = "given", 384
+
+    def embed(self, texts: object) -> Vectors:
+        """Not asked for here."""
+        raise NotImplementedError(texts)
+
+
+def scale(passages: int) -> None:
+    """Memory of building and asking a large index; vectors lie around centres, as those of real passages do."""
+    rng = np.random.default_rng(7)
+    centres = rng.normal(size=(max(1, passages // 100), 384)).astype(np.float32)
+    made = Made(passages)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    vectors: dict[str, Vectors] = {}
+    for chunk in made:
+        values = centres[rng.integers(len(centres))] + 0.6 * rng.normal(size=384).astype(np.float32)
+        vectors[chunk.content_hash] = values / np.linalg.norm(values)
+    given = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    say(f"memory of {passages} given vectors", (given - before) / 1024, "MiB")
+    with tempfile.TemporaryDirectory() as place:
+        start = time.perf_counter()
+        index = build(made, vectors, GivenEmbedder(), Path(place))
+        say("building", time.perf_counter() - start, "s")
+        say("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
+        asked = np.stack([vectors[name] for name in list(vectors)[:: max(1, passages // 50)]])
+        for k in (3, 30):
+            start = time.perf_counter()
+            index.query(asked, k)
+            say(f"a query, k = {k}", (time.perf_counter() - start) / len(asked) * 1000, "ms")
+            say(f"recall of Chroma's graph alone at {k}", index.graph_recall(k), "of the exact nearest")
+        index.close()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the parts that are named, all small ones without a name."""
+    part, number = ([*arguments, "", ""])[:2]
+    if part in ("", "chunking"):
+        chunking()
+    if part in ("", "reading"):
+        reading(int(number or 200))
+    if part in ("", "indexing"):
+        indexing()
+    if part == "scale":
+        scale(int(number or 60_000))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

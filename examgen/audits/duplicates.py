@@ -1,0 +1,228 @@
+"""Duplicates that know minimal pairs: exact, near (string similarity) and semantic (cosine), each with its partner.
+
+Two items are compared by what they ask and what they hold true: the stem and the text of the key. A pair whose
+difference is a typed fact (a number, year, negation, comparator, name, site or opposite), or whose keys say different
+things, is a *minimal pair*: worth having in a benchmark, so it is flagged and not dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+import pandas as pd
+from rapidfuzz import fuzz, process
+
+from examgen.audits.blocking import candidate_pairs
+from examgen.audits.facts import differences, opposed
+from examgen.audits.items import STOP_WORDS, AuditItem, stemmed, words
+from examgen.ids import normalised
+
+FLOOR = 0.90
+"""Similarity and cosine from which pairs are looked for unless asked otherwise (the paper's); a lower floor takes
+longer.
+"""
+
+RULES = (
+    "exact_duplicate",
+    "key_conflict",
+    "near_duplicate",
+    "minimal_pair",
+    "semantic_duplicate",
+    "semantic_neighbour",
+)
+"""Kinds of pair, each a column of scores; `<rule>_partner` names the earlier item."""
+
+SCORED = RULES[2:]
+"""The rules that depend on the similarity from which pairs are looked for."""
+
+_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two items alike under a rule: `later` stands after `earlier` in the order given; score is 0 to 1."""
+
+    earlier: int
+    later: int
+    rule: str
+    score: float
+    detail: str = ""
+
+
+def compared_text(item: AuditItem) -> str:
+    """What is compared: the stem and the key, normalised."""
+    return f"{normalised(item.stem)} {normalised(item.key_text)}".strip()
+
+
+def _whole(item: AuditItem) -> tuple[str, ...]:
+    return (normalised(item.stem), *sorted(normalised(option) for option in item.options))
+
+
+def difference_between(left: AuditItem, right: AuditItem) -> str:
+    """Why two alike items are a minimal pair; empty where they say the same.
+
+    Typed facts of stem and key are compared in order. Beyond them, keys that differ in a content word make a minimal
+    pair, unless the words are inflections of each other.
+    """
+    typed = differences(f"{left.stem} {left.key_text}", f"{right.stem} {right.key_text}", ordered=False)
+    if typed:
+        return "; ".join(str(change) for change in typed[:4])
+    swapped = _swapped_words(words(left.stem), words(right.stem))
+    opposite = next((f"opposite: {a} -> {b}" for a, b in swapped if opposed(a, b)), "")
+    if opposite:
+        return opposite
+    keys = [word for pair in _swapped_words(words(left.key_text), words(right.key_text)) for word in pair]
+    content = [word for word in keys if word and word.casefold() not in STOP_WORDS]
+    if content and fuzz.token_set_ratio(normalised(left.key_text), normalised(right.key_text)) < 100:
+        return f"keys differ: {left.key_text!r} and {right.key_text!r}"[:200]
+    return ""
+
+
+def _swapped_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
+    """Words that one text has in place of another's, compared by stem."""
+    matcher = SequenceMatcher(None, [stemmed(w) for w in left], [stemmed(w) for w in right], autojunk=False)
+    found = []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            before, after = left[a:b], right[c:d]
+            found += [
+                (before[i] if i < len(before) else "", after[i] if i < len(after) else "")
+                for i in range(max(len(before), len(after)))
+            ]
+    return found
+
+
+def exact_pairs(items: Sequence[AuditItem]) -> list[Pair]:
+    """Items with the same stem and options: duplicates where the key is the same, a conflict where it is not."""
+    found: list[Pair] = []
+    groups: dict[tuple[str, ...], dict[str, int]] = {}
+    for place, item in enumerate(items):
+        keys = groups.setdefault(_whole(item), {})
+        key = normalised(item.key_text)
+        found += [Pair(first, place, "exact_duplicate", 1.0) for other, first in keys.items() if other == key]
+        found += [
+            Pair(first, place, "key_conflict", 1.0, f"{items[first].key_text!r} there, {item.key_text!r} here")
+            for other, first in keys.items()
+            if other != key
+        ]
+        keys.setdefault(key, place)
+    return found
+
+
+def near_pairs(items: Sequence[AuditItem], floor: float = FLOOR) -> Iterator[Pair]:
+    """Items whose stem and key are alike as strings: normalised indel similarity of at least `floor`.
+
+    Equal texts score 1 without being compared; the others go through a filter that loses none.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(compared_text(item), []).append(place)
+    for places in groups.values():
+        whole = _whole(items[places[0]])
+        for later in places[1:]:
+            if _whole(items[later]) != whole:
+                yield _judged(items, places[0], later, 1.0, "near_duplicate", "minimal_pair")
+    texts = list(groups)
+    for left, right in candidate_pairs(texts, floor):
+        for begin in range(0, len(left), 200_000):
+            a, b = left[begin : begin + 200_000], right[begin : begin + 200_000]
+            scores = process.cpdist(
+                [texts[i] for i in a],
+                [texts[j] for j in b],
+                scorer=fuzz.ratio,
+                score_cutoff=100 * floor,
+                dtype=np.float32,
+            )
+            for hit in np.flatnonzero(scores >= 100 * floor - 1e-4):
+                first, second = sorted((groups[texts[a[hit]]][0], groups[texts[b[hit]]][0]))
+                yield from _crossed(items, groups, first, second, float(scores[hit]) / 100)
+
+
+def _crossed(
+    items: Sequence[AuditItem], groups: Mapping[str, list[int]], first: int, second: int, score: float
+) -> Iterator[Pair]:
+    """Pairs of two groups of equal texts: the first of one with each of the other."""
+    left, right = groups[compared_text(items[first])], groups[compared_text(items[second])]
+    for other in right:
+        yield _judged(items, min(first, other), max(first, other), score, "near_duplicate", "minimal_pair")
+    for other in left[1:]:
+        yield _judged(items, min(second, other), max(second, other), score, "near_duplicate", "minimal_pair")
+
+
+def _judged(items: Sequence[AuditItem], first: int, later: int, score: float, same: str, other: str) -> Pair:
+    difference = difference_between(items[first], items[later])
+    return Pair(first, later, other if difference else same, round(min(score, 1.0), 6), difference)
+
+
+def semantic_pairs(items: Sequence[AuditItem], vectors: np.ndarray, floor: float = FLOOR) -> Iterator[Pair]:
+    """Items whose vectors (n, d; L2-normalised) have a cosine of at least `floor`, in blocks of rows.
+
+    A pair whose numbers, years, negations or names differ is a neighbour, not a duplicate.
+    """
+    known = np.flatnonzero(np.linalg.norm(vectors, axis=1) > 0)
+    matrix = vectors[known].astype(np.float32)
+    for begin in range(0, len(known), _BLOCK):
+        scores = matrix[begin : begin + _BLOCK] @ matrix[begin:].T
+        rows, columns = np.nonzero(scores >= floor)
+        for row, column in zip(rows, columns, strict=True):
+            if column > row:
+                first, later = int(known[begin + row]), int(known[begin + column])
+                yield _paraphrase(items, first, later, float(scores[row, column]))
+
+
+def _paraphrase(items: Sequence[AuditItem], first: int, later: int, score: float) -> Pair:
+    left, right = items[first], items[later]
+    typed = differences(f"{left.stem} {left.key_text}", f"{right.stem} {right.key_text}", ordered=False)
+    changed = [d for d in typed if (d.before and d.after) or d.kind in ("number", "year", "negation")]
+    told = "; ".join(str(change) for change in changed[:4])
+    rule = "semantic_neighbour" if changed else "semantic_duplicate"
+    return Pair(first, later, rule, round(min(score, 1.0), 6), told)
+
+
+def find_pairs(
+    items: Sequence[AuditItem], vectors: Mapping[str, np.ndarray] | None = None, floor: float = FLOOR
+) -> list[Pair]:
+    """All pairs of every rule, in the order of the items; vectors are by row id, an item without one is not
+    compared.
+    """
+    found = exact_pairs(items)
+    exact = {(pair.earlier, pair.later) for pair in found}
+    found += [pair for pair in near_pairs(items, floor) if (pair.earlier, pair.later) not in exact]
+    if vectors:
+        size = len(next(iter(vectors.values())))
+        matrix = np.zeros((len(items), size), dtype=np.float32)
+        for place, item in enumerate(items):
+            if item.row_id in vectors:
+                matrix[place] = vectors[item.row_id]
+        found += semantic_pairs(items, matrix, floor)
+    return sorted(found, key=lambda pair: (pair.later, RULES.index(pair.rule), -pair.score, pair.earlier))
+
+
+def duplicate_columns(
+    items: Sequence[AuditItem], pairs: Sequence[Pair], semantic: bool, excluded: Collection[str] = ()
+) -> pd.DataFrame:
+    """One row an item: for each rule the highest score with an *earlier* item, 0 where there is none, and its partner.
+
+    Items in `excluded` (row ids, for instance rejected ones) are nobody's partner. Without vectors the semantic columns
+    are NaN: not measured.
+    """
+    ids = [item.row_id for item in items]
+    scores = {rule: np.zeros(len(ids)) for rule in RULES}
+    partners = {rule: [""] * len(ids) for rule in RULES}
+    details = {rule: [""] * len(ids) for rule in RULES}
+    out = set(excluded)
+    for pair in pairs:
+        if ids[pair.earlier] not in out and pair.score > scores[pair.rule][pair.later]:
+            scores[pair.rule][pair.later] = pair.score
+            partners[pair.rule][pair.later] = ids[pair.earlier]
+            details[pair.rule][pair.later] = pair.detail
+    columns: dict[str, object] = {}
+    for rule in RULES:
+        absent = rule.startswith("semantic") and not semantic
+        columns[rule] = np.full(len(ids), np.nan) if absent else scores[rule]
+        columns[f"{rule}_partner"] = partners[rule]
+        columns[f"{rule}_seen"] = details[rule]
+    return pd.DataFrame(columns, index=pd.Index(ids))

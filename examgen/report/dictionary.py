@@ -1,0 +1,174 @@
+"""The data dictionary, generated from the schemas: every table, every column, its type and what it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from examgen.tables import RESULT_COLUMNS, SCHEMAS
+
+ABOUT: dict[str, str] = {
+    "accuracy": "Accuracy of each endpoint: overall (three intervals, unresolved rows three ways, rank) and by axis.",
+    "topic_accuracy": "Accuracy of each endpoint within a topic.",
+    "item_difficulty": "Misses of each item over the primary endpoints.",
+    "contrasts": "Differences between two endpoints, paired by item.",
+    "cue_probe": "How well a selector finds the key from the form of the options.",
+    "key_risk": "Review list: items on which endpoints agree on one wrong option.",
+    "option_order": "Stability over option orders and tests of position effects.",
+    "leave_one_out": "Difficulty of items without one endpoint.",
+    "reliability": "The panel's queues and item analysis.",
+    "construction": "Sources per item, expected ordering of strata, acceptance per stage.",
+    "profiles": "Accuracy in the cells of crossed axes.",
+    "sizing": "What planned contrasts need and what this bank can resolve.",
+    "short_form": "Fewest items that keep the ranking, and their weights.",
+    "agreement": "Agreement of reviewers.",
+    "abstention": "How endpoints deal with items that have no agreed key, beside those that have one.",
+    "power_curves": "Exact power of a planned contrast by number of items.",
+    "pair_comparisons": "Every pair of endpoints after an evaluation: counts, tests, what could be resolved.",
+    "pair_interactions": "Whether a difference between two endpoints differs between groups of items.",
+    "increments": "Steps between nested configurations of one system.",
+    "keys": "The letter an independent source gave for an item.",
+    "tiers": "The tier of each item, fixed before scoring.",
+    "rejected_drafts": "A writer's reply, or part of one, that never became a candidate, and why.",
+    "embeddings": "Vectors of passages by the hash of their text.",
+}
+"""What a row is, for tables whose record does not say it."""
+
+COLUMNS = {
+    "statistic": "name of the number",
+    "value": "the number; empty when it cannot be estimated, and `note` says why",
+    "low": "lower limit of the interval, where one is claimed",
+    "high": "upper limit of the interval",
+    "method": "how value and interval were obtained",
+    "n": "units the value rests on (items, pairs, endpoints: the method says which)",
+    "seed": "seed of the random draws, empty where nothing is random",
+    "note": "reason, caution or verdict",
+    "endpoint_id": "the endpoint, or `all`",
+    "endpoint_a": "first endpoint",
+    "endpoint_b": "second endpoint",
+    "axis": "classification of items: overall, stratum, difficulty bin, …",
+    "level": "level of that axis",
+    "scope": "what the number speaks of",
+    "item_id": "hash of stem, options in sorted order and key text",
+    "misses": "primary endpoints that answered and were wrong",
+    "seen": "primary endpoints with a resolved answer",
+    "miss_rate": "misses over seen",
+    "easiness": "theta of the question in a 2PL with endpoints as items",
+    "easiness_se": "its standard error",
+    "bin": "bin of misses",
+    "queue": "review queue the item is in",
+    "topic": "topic of the taxonomy",
+    "stratum": "construction label, not a difficulty",
+    "option": "0-based place of the option chosen instead, in the bank's own order",
+    "votes": "endpoints, or families, that chose it",
+    "assumption": "where the planned discordance comes from, or which other table it may turn out to be",
+    "p_b": "share of items only the better endpoint gets right",
+    "p_c": "share of items only the other gets right",
+    "alpha": "level the contrast is planned at, after the correction for several",
+    "items": "items authored",
+    "effective_items": "items that count of them: after attrition, over the design effect",
+    "power": "exact power at that size",
+    "floor_reached": "probability of as many discordant items as significance needs at the least",
+    "perfect_score": "probability that the better endpoint gets every item right",
+    "family": "pairs that are tested together: Holm's correction runs within a family and level",
+    "first": "first endpoint; gains are first minus second",
+    "second": "second endpoint",
+    "both_right": "items both got right",
+    "first_only": "items only the first got right (b)",
+    "second_only": "items only the second got right (c)",
+    "both_wrong": "items both got wrong",
+    "gain": "difference of accuracies, as a share of items",
+    "gain_low": "lower Tango limit of the gain",
+    "gain_high": "upper Tango limit of the gain",
+    "p_exact": "exact two-sided McNemar P",
+    "p_midp": "mid-p McNemar P",
+    "p_holm": "P after Holm's correction over the family (at the level)",
+    "clusters": "topics, the clusters of the clustered test",
+    "cluster_low": "lower limit of the gain, clustered t with G - 1 degrees of freedom",
+    "cluster_high": "upper limit of the same",
+    "cluster_p": "P of the clustered t test",
+    "cluster_p_holm": "the same after Holm",
+    "sign_flip_p": "exact P of the sign-flip test over topics",
+    "design_effect": "variance of the gain with topics over its variance without",
+    "minimum_gain": "smallest gain these items detect with the planned power",
+    "planned": "the study's contrast the pair was sized for",
+    "power_planned": "power at the planned effect, at `planning_alpha`",
+    "observed_effect_power": "power at the observed effect: a relabelled P value, adds nothing to the interval",
+    "planning_alpha": "level divided by the pairs of the family",
+    "items_needed": "items needed for the effect that `items_for` names",
+    "items_for": "planned effect, or the observed one where none was planned",
+    "verdict": "resolved, unresolved or underpowered; never equal",
+    "levels": "the levels that are compared",
+    "test_statistic": "z for two levels, chi-square for more",
+    "df": "degrees of freedom",
+    "p": "P that the gain is the same at all levels",
+    "p_permutation": "the same by permuting items over the levels",
+    "difference": "difference of the two gains",
+    "before": "arm before the step",
+    "after": "arm after the step",
+    "fixed": "items wrong before and right after",
+    "broken": "items right before and wrong after",
+    "fixed_items": "their ids",
+    "broken_items": "their ids",
+    "letter": "option in the bank's own order, empty where the source gave none",
+    "human": "whether people gave the key",
+    "endorses": "whether the source endorses the item, empty where not asked",
+    "tier": "A, B, or probe where keys disagree",
+    "key_source": "human, human and model, model, none",
+    "agreement": "share of the commonest key",
+    "reasons": "why it is not tier A",
+}
+"""What a column means where the record does not say it."""
+
+
+def dictionary() -> list[dict[str, Any]]:
+    """One entry a table: name, what a row is, and its columns (name, type, may be empty, meaning)."""
+    return [
+        {
+            "table": name,
+            "about": _about(name),
+            "columns": [
+                {
+                    "name": field.name, "type": str(field.type), "empty": field.nullable,
+                    "meaning": _meaning(field.name, field.metadata),
+                }
+                for field in schema
+            ],
+        }
+        for name, schema in SCHEMAS.items()
+    ]
+
+
+def _about(name: str) -> str:
+    said = (SCHEMAS[name].metadata or {}).get(b"doc", b"").decode().strip()
+    return " ".join(said.split()) or ABOUT.get(name, "")
+
+
+def _meaning(name: str, metadata: dict[bytes, bytes] | None) -> str:
+    said = (metadata or {}).get(b"doc", b"").decode()
+    return said or COLUMNS.get(name, "")
+
+
+def markdown() -> str:
+    """The dictionary as Markdown, for the analyst's page."""
+    shared = ", ".join(f"`{name}`" for name, _, _ in RESULT_COLUMNS)
+    lines = [f"Results tables share the columns {shared}.", ""]
+    for entry in dictionary():
+        lines += [f"### {entry['table']}", "", entry["about"], ""]
+        lines += ["| column | type | empty | meaning |", "|---|---|---|---|"]
+        for column in entry["columns"]:
+            kind = column["type"].replace("|", "\\|")
+            kind = "list of records" if kind.startswith("list<element: struct") else kind.replace("element: ", "")
+            empty = "yes" if column["empty"] else ""
+            lines.append(f"| {column['name']} | {kind} | {empty} | {column['meaning'].replace('|', ' ')} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+BEGIN, END = "<!-- dictionary -->", "<!-- end of dictionary -->"
+
+
+def refreshed(page: str) -> str:
+    """A Markdown page with what stands between its two dictionary marks written anew from the schemas."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{markdown()}\n{END}{after}"

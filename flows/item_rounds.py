@@ -1,0 +1,207 @@
+"""Writing, auditing and screening in rounds: where a subtopic is short of items, more are written, up to a bound."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from examgen.ids import digest
+from examgen.records import Stratum, Topic, Verdict
+from examgen.screening_model import agreement
+from examgen.study import Endpoint, Study
+from examgen.tables import read_records
+from flows.request import StudyRequest
+from tasks.acceptance_stage import audit, screen, shortfall
+from tasks.code_version import folder_version
+from tasks.model_stage import screen_by_model, write_items_by_model
+from tasks.progress import Step, bars, say
+from tasks.stages import Done, Shard, make_shard, run_shards
+from tasks.workplace import PROJECT, Workplace, lexicons_folder, suites_folder
+from tasks.writing_stage import write_items
+
+Wanted = dict[str, dict[Stratum, int]]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every round works with: the study, its place, the shared inputs, the topics, local servers' addresses."""
+
+    request: StudyRequest
+    study: Study
+    place: Workplace
+    base: dict[str, Any]
+    topics: Done
+    addresses: dict[str, str]
+
+    def shard(self, stage: str, label: str, depends: dict[str, Any], inputs: dict[str, Any]) -> Shard:
+        """A shard of a stage, with the inputs that all stages share."""
+        name = f"{self.study.study} · {label}"
+        return make_shard(self.study.study, stage, name, self.place.work, depends, {**self.base, **inputs})
+
+    def asking(self, endpoint_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a model stage depends on of its endpoint, and what it needs beside."""
+        endpoint = self.study.endpoint(endpoint_id)
+        depends = {"endpoint": decoding_of(endpoint), "prompts": folder_version(PROJECT / "examgen" / "prompts")}
+        inputs = {
+            "endpoint": endpoint.model_dump(mode="json"),
+            "base_urls": self.addresses,
+            "journals": str(self.place.replies),
+            "budget": self.study.budget,
+            "language": self.study.language,
+        }
+        return depends, inputs
+
+
+def decoding_of(endpoint: Endpoint) -> dict[str, Any]:
+    """The part of an endpoint that its replies depend on: not its pace, its prices or its patience."""
+    names = {"id", "kind", "base_url", "model", "temperature", "max_tokens", "reasoning_tokens", "extra_body", "mode"}
+    return endpoint.model_dump(mode="json", include=names)
+
+
+def accepted_items(bench: Bench) -> dict[str, Any]:
+    """The last audit and screen, and all writing shards they rest on."""
+    study = bench.study
+    subtopics = read_records(bench.topics.table("topics"), Topic)
+    target = study.writing.per_subtopic
+    wanted: Wanted = {t.topic_id: _scaled(target, study.writing.surplus) for t in subtopics}
+    written: list[Done] = []
+    before = -1
+    for number in range(1, study.writing.rounds + 1):
+        if study.writing.method == "llm":
+            written = written + _write_by_model(bench, wanted, number)
+        else:
+            written = _write_by_rules(bench, wanted)
+        audited = _audit(bench, written)
+        screened = _screen(bench, audited)
+        missing = shortfall(audited, screened, subtopics, target)
+        total = audited.counts["candidates"]
+        if not missing or total == before or number == study.writing.rounds:
+            break
+        before = total
+        wanted = _next_wanted(wanted, missing, study.writing.surplus, study.writing.method == "llm")
+    if missing:
+        say(f"    note: {sum(missing.values())} items fewer than asked for, in {len(missing)} subtopics and strata")
+    return {"audit": audited, "screen": screened, "written": written}
+
+
+def _scaled(per_subtopic: dict[Stratum, int], surplus: float) -> dict[Stratum, int]:
+    return {stratum: math.ceil(count * surplus) for stratum, count in per_subtopic.items()}
+
+
+def _next_wanted(wanted: Wanted, missing: dict[tuple[str, Stratum], int], surplus: float, anew: bool) -> Wanted:
+    """A model is asked for what is missing; the rule-based writer, whose list only grows longer, for that many more."""
+    found: Wanted = {topic_id: ({} if anew else dict(counts)) for topic_id, counts in wanted.items()}
+    for (topic_id, stratum), short in missing.items():
+        found[topic_id][stratum] = found[topic_id].get(stratum, 0) + math.ceil(short * surplus)
+    return found
+
+
+def _groups(bench: Bench, wanted: Wanted) -> dict[str, list[Topic]]:
+    """The subtopics that want items, by topic: one shard each."""
+    groups: dict[str, list[Topic]] = defaultdict(list)
+    for subtopic in read_records(bench.topics.table("topics"), Topic):
+        if any(wanted[subtopic.topic_id].values()):
+            groups[subtopic.topic].append(subtopic)
+    return groups
+
+
+def _writing_depends(bench: Bench, topic: str, members: list[Topic], wanted: Wanted) -> dict[str, Any]:
+    return {
+        "fingerprint": bench.base["fingerprint"],
+        "retrieval": bench.study.retrieval.model_dump(mode="json"),
+        "topics": [member.model_dump(mode="json") for member in members],
+        "wanted": {member.topic_id: wanted[member.topic_id] for member in members},
+        "batch": digest("batch", bench.study.study, topic),
+    }
+
+
+def _write_by_rules(bench: Bench, wanted: Wanted) -> list[Done]:
+    lexicons = lexicons_folder(bench.study, bench.request.study)
+    groups = _groups(bench, wanted)
+    shards = []
+    for topic, members in groups.items():
+        depends = {**_writing_depends(bench, topic, members, wanted), "lexicons_version": folder_version(lexicons)}
+        inputs = {"lexicons": str(lexicons), "retrievals": bench.topics.table("retrievals")}
+        shards.append(bench.shard("write", f"write · {topic}", depends, inputs))
+    bars.start("writing items", sum(map(len, groups.values())))
+    with Step("write") as step:
+        done = run_shards(write_items, shards)
+        step.outcome = f"{sum(d.counts['candidates'] for d in done)} candidates over {len(groups)} topics"
+    return done
+
+
+def _write_by_model(bench: Bench, wanted: Wanted, attempt: int) -> list[Done]:
+    """Shards one after the other: each fills the endpoint's concurrency by itself."""
+    groups = _groups(bench, wanted)
+    settings = bench.study.writing.model_dump(mode="json", include={"temperature", "repair_temperature", "repairs"})
+    bars.start("writing items", sum(1 for counts in wanted.values() for count in counts.values() if count))
+    with Step("write") as step:
+        done = []
+        for topic, members in groups.items():
+            of_endpoint, inputs = bench.asking(bench.study.writing.endpoint)
+            depends = {**_writing_depends(bench, topic, members, wanted), **of_endpoint, "attempt": attempt}
+            depends |= {"writing": settings}
+            inputs |= {"retrievals": bench.topics.table("retrievals")}
+            done.append(write_items_by_model(bench.shard("write-model", f"write {attempt} · {topic}", depends, inputs)))
+        counts = sum((Counter(d.counts) for d in done), Counter())
+        step.outcome = f"{counts['candidates']} candidates, {counts['rejected']} drafts without an item"
+    return done
+
+
+def _audit(bench: Bench, written: list[Done]) -> Done:
+    suites = suites_folder(bench.study, bench.request.study)
+    depends = {
+        "written": [done.key for done in written],
+        "audits": bench.study.audits.model_dump(mode="json"),
+        "suites_version": folder_version(suites, pattern="*.json"),
+        "embedder": bench.base["embedder"],
+    }
+    inputs = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
+    with Step("audit") as step:
+        done = audit(bench.shard("audit", "audit", depends, inputs))
+        step.outcome = f"{done.counts['accepted']} of {done.counts['candidates']} accepted by the suites"
+    return done
+
+
+def _screen(bench: Bench, audited: Done) -> Done:
+    settings = bench.study.screen
+    depends: dict[str, Any] = {
+        "audit": audited.key,
+        "fingerprint": bench.base["fingerprint"],
+        "context": settings.context,
+        "focused": bench.study.retrieval.focused,
+    }
+    inputs = {"candidates": audited.table("candidates"), "findings": audited.table("findings")}
+    with Step("screen") as step:
+        if settings.method == "llm":
+            done = _screen_by_model(bench, settings.endpoint, depends, inputs)
+            if settings.second_endpoint:
+                _compare_screens(done, _screen_by_model(bench, settings.second_endpoint, depends, inputs))
+        else:
+            done = screen(bench.shard("screen", "screen", depends, inputs))
+        step.outcome = f"{done.counts['accepted']} of {done.counts['screened']} accepted by the screen"
+    return done
+
+
+def _screen_by_model(bench: Bench, endpoint_id: str, depends: dict[str, Any], inputs: dict[str, Any]) -> Done:
+    of_endpoint, needs = bench.asking(endpoint_id)
+    writer = bench.study.writing.endpoint
+    same = not writer or _family(bench.study, endpoint_id) == _family(bench.study, writer)
+    depends = {**depends, **of_endpoint, "family": "same-family" if same else "other-family"}
+    return screen_by_model(bench.shard("screen-model", f"screen by {endpoint_id}", depends, {**inputs, **needs}))
+
+
+def _family(study: Study, endpoint_id: str) -> str:
+    endpoint = study.endpoint(endpoint_id)
+    return endpoint.family or endpoint.model
+
+
+def _compare_screens(first: Done, second: Done) -> None:
+    """Say how far two screeners agree; the first one's verdicts decide."""
+    one, two = (read_records(done.table("verdicts"), Verdict) for done in (first, second))
+    found = agreement(one, two)
+    kappa = "not estimable" if found["kappa"] is None else f"{found['kappa']:.2f}"
+    share = "none" if found["agreement"] is None else f"{found['agreement']:.0%}"
+    say(f"    note: two screeners agree on {share} of {found['n']} items (kappa {kappa})")

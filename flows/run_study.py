@@ -1,0 +1,31 @@
+"""The whole study: bank, panel, statistics, report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import flow
+
+from flows.build_bank import build_bank
+from flows.calibrate_results import calibrate_results
+from flows.evaluate_panel import evaluate_panel
+from flows.request import StudyRequest
+from flows.write_report import write_report
+
+
+@flow(name="run-study", flow_run_name="{request.name} · whole study")
+def run_study(request: StudyRequest) -> dict[str, Any]:
+    """Do everything a study says; returns what the last page of a run shows."""
+    bank = build_bank(request)
+    evaluate_panel(request)
+    results = calibrate_results(request)
+    report = write_report(request)
+    return {
+        "title": request.load().title or request.name,
+        "bank_id": bank["bank_id"],
+        "bank_folder": bank["folder"],
+        "items": bank["items"],
+        "results_folder": results["folder"],
+        "accuracy": results["accuracy"],
+        "report": report["report"],
+    }

@@ -1,0 +1,85 @@
+"""What the Prefect UI shows of a run beside its states: tables, a picture of the pipeline with its counts, links."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+
+from examgen.tables import read_rows
+from tasks import store
+
+ROWS_SHOWN = 500
+"""Rows of a table artifact at most; the Parquet table holds them all."""
+
+
+def artifact_key(*parts: str) -> str:
+    """A key as Prefect wants it: lower case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(parts).lower()).strip("-")
+
+
+def table(study: str, name: str, rows: Sequence[Mapping[str, Any]], about: str) -> None:
+    """A table artifact of the first rows."""
+    shown = [{k: "" if v is None else v for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
+    create_table_artifact(table=shown, key=artifact_key(study, name), description=about)
+
+
+def pipeline_picture(counts: Mapping[str, int]) -> str:
+    """A mermaid picture of the build with what went through each stage."""
+    names = [
+        ("files", "files read"),
+        ("passages", "passages"),
+        ("subtopics", "subtopics"),
+        ("candidates", "candidates"),
+        ("audited", "accepted by audits"),
+        ("screened", "accepted by screen"),
+        ("locked", "items locked"),
+    ]
+    nodes = " --> ".join(f'{key}["{label}<br/>{counts[key]}"]' for key, label in names)
+    return f"```mermaid\nflowchart LR\n    {nodes}\n```"
+
+
+def _count(funnel: Sequence[Mapping[str, Any]], stage: str, outcome: str) -> int:
+    return sum(row["count"] for row in funnel if row["stage"] == stage and row["outcome"] == outcome)
+
+
+def bank_artifacts(study: str, folder: Path) -> None:
+    """Funnel, rejections by rule, coverage and a summary of a locked bank."""
+    manifest = store.read_json(folder / "bank.lock.json")
+    funnel = read_rows(str(folder / "funnel.parquet"))
+    findings = read_rows(str(folder / "findings.parquet"))
+    coverage = read_rows(str(folder / "coverage.parquet"))
+    by_rule = Counter((row["severity"], row["check_id"]) for row in findings)
+    rules = [{"severity": s, "check": c, "items": n} for (s, c), n in sorted(by_rule.items())]
+    table(study, "funnel", funnel, "What entered each stage and what became of it")
+    table(study, "findings-by-rule", rules, "Items by the audit rule they broke")
+    table(study, "coverage", coverage, "Checklist concepts and the subtopics that cover them")
+    counts = {
+        "files": len(read_rows(str(folder / "sources.parquet"))),
+        "passages": len(read_rows(str(folder / "chunks.parquet"))),
+        "subtopics": manifest["subtopics"],
+        "candidates": _count(funnel, "audit", "entered"),
+        "audited": _count(funnel, "audit", "accepted"),
+        "screened": _count(funnel, "screen", "accepted"),
+        "locked": manifest["items"],
+    }
+    lines = [
+        f"## Bank {manifest['bank_id']}",
+        pipeline_picture(counts),
+        f"{manifest['items']} items on {manifest['topics']} topics, by stratum: {manifest['by_stratum']}.",
+        f"Folder: `{folder}`",
+        manifest["notice"],
+    ]
+    create_markdown_artifact("\n\n".join(lines), key=artifact_key(study, "bank"), description="The locked bank")
+
+
+def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, Any]]) -> None:
+    """Accuracy per endpoint with its interval, and the link to the report."""
+    table(study, "accuracy", accuracy, "Accuracy per endpoint with its interval")
+    report = folder / "report.html"
+    if report.is_file():
+        create_link_artifact(report.as_uri(), link_text="Report", key=artifact_key(study, "report"))

@@ -1,0 +1,79 @@
+"""The first stages: documents to passages, passages to an index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from examgen import chunks, tables
+from examgen.errors import CorpusError
+from examgen.records import Chunk, Source, SourceText
+from examgen.study import Chunking, Corpus, Embedding
+from tasks import embed, index, read_sources, store
+from tasks.progress import bars
+from tasks.stages import Shard, stage
+
+
+@stage("read")
+def read(shard: Shard, folder: Path) -> dict[str, Any]:
+    """Read every file of the corpus and cut the texts into passages: tables sources, texts, chunks."""
+    corpus = Corpus.model_validate(shard.inputs["corpus"])
+    chunking = Chunking.model_validate(shard.inputs["chunking"])
+    entries = read_sources.scan(Path(shard.inputs["folder"]), corpus)
+    bars.start("reading files", len(entries))
+    sources: list[Source] = []
+    texts: list[SourceText] = []
+    passages: list[Chunk] = []
+    for source, text in read_sources.read_files(entries, corpus, Path(shard.inputs["cache"])):
+        bars.advance("reading files")
+        cut = chunks.cut(text, chunking) if text is not None and source.status == "indexed" else []
+        sources.append(source.model_copy(update={"chunks": len(cut)}))
+        if text is not None and cut:
+            texts.append(text)
+            passages += cut
+    if not passages:
+        reasons = Counter(source.reason or source.status for source in sources)
+        raise CorpusError(f"{shard.inputs['folder']}: no text in any of {len(sources)} files ({dict(reasons)})")
+    store.write(folder / "sources.parquet", "sources", sources)
+    store.write(folder / "texts.parquet", "texts", texts)
+    store.write(folder / "chunks.parquet", "chunks", passages)
+    statuses = Counter(str(source.status) for source in sources)
+    counts: dict[str, int] = {"files": len(sources), "chunks": len(passages), **statuses}
+    return {"counts": counts, "facts": {"warnings": _warnings(sources, passages)}}
+
+
+def _warnings(sources: list[Source], passages: list[Chunk]) -> list[str]:
+    """What an author should know of the corpus: a few sources that dominate, files that gave nothing."""
+    found = []
+    share = Counter(chunk.path for chunk in passages)
+    if len(share) >= 4:
+        top = share.most_common(3)
+        part = sum(count for _, count in top) / len(passages)
+        if part > 0.5:
+            names = ", ".join(path for path, _ in top)
+            found.append(f"three of {len(share)} sources hold {part:.0%} of the passages: {names}")
+    lost = [source for source in sources if source.status in ("unreadable", "empty")]
+    found += [f"{source.path}: {source.status}: {source.reason}" for source in lost]
+    found += [
+        f"{source.path}: nearly the same text as {source.near_duplicate_of}"
+        for source in sources
+        if source.near_duplicate_of
+    ]
+    return found
+
+
+@stage("index")
+def build_index(shard: Shard, _folder: Path) -> dict[str, Any]:
+    """Embed what is not embedded yet and build the Chroma index of this set of passages."""
+    passages = tables.read_records(shard.inputs["chunks"], Chunk)
+    embedding = Embedding.model_validate(shard.inputs["embedding"])
+    embedder = embed.make_embedder(embedding, [chunk.text for chunk in passages])
+    texts = {chunk.content_hash: chunk.text for chunk in passages}
+    place = Path(shard.inputs["embeddings"])
+    missing = set(texts) - set(embed.read_embeddings(place, embedder.id, set(texts)))
+    bars.start("embedding passages", len(missing))
+    vectors = embed.embed_missing(embedder, texts, place, lambda done, _: bars.reach("embedding passages", done))
+    with index.build(passages, vectors, embedder, Path(shard.inputs["index"]), shard.inputs["index_server"]) as built:
+        facts = {"embedder": embedder.id, "dimensions": embedder.dimensions, "fingerprint": built.fingerprint}
+    return {"counts": {"passages": len(passages), "embedded": len(missing)}, "facts": facts}

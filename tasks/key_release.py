@@ -1,0 +1,103 @@
+"""A release of a locked bank with several answer keys: the bank as it was, the keys, their tiers, the hash of these."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from examgen import keys, tables
+from examgen.errors import BankError
+from examgen.records import BankItem
+from examgen.statistics.tiers import TierRules
+from tasks import store
+from tasks.verification import verify_bank
+from tasks.workplace import Workplace
+
+FIXED_BEFORE = "before scoring: no response to its items lay in the results"
+
+
+def release_keys(
+    bank: Path, file: Path, *, rules: TierRules | None = None, bank_key: bool = True, human_bank: bool = False
+) -> tuple[Path, dict[str, Any]]:
+    """Write the release folder beside the bank and return it with the note its manifest holds.
+
+    The locked folder is verified first and left as it is. The same keys give the same folder. `BankError` when the
+    bank does not verify or the table of keys cannot be used.
+    """
+    bank = bank.resolve()
+    verify_bank(bank)
+    items = tables.read_records(str(bank / "bank.parquet"), BankItem)
+    given = keys.parse_keys(_read(file), str(file), items)
+    if bank_key:
+        given = keys.with_bank_key(given, items, human=human_bank)
+    chosen = rules or TierRules()
+    table = keys.tier_table(items, given, chosen)
+    manifest = store.read_json(bank / "bank.lock.json")
+    earlier = manifest.get("key_release", {}).get("tier_hash")
+    note = keys.release_note(table, items, given, chosen, scored(bank, {item.item_id for item in items}))
+    if earlier:
+        raise BankError(f"{bank}: is itself a release with keys: give the folder of the locked bank")
+    final = bank.with_name(f"{bank.name}-keys-{note['tier_hash'][:8]}")
+    if not final.is_dir():
+        _write(bank, final, given, table, manifest, note)
+    return final, store.read_json(final / "bank.lock.json")["key_release"]
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BankError(f"{file}: no such table of keys: CSV with {', '.join(keys.COLUMNS)}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BankError(f"{file}: cannot be read as a CSV table in UTF-8: {error}") from error
+
+
+def _write(
+    bank: Path, final: Path, given: list[keys.Key], table: Any, manifest: dict[str, Any], note: dict[str, Any]
+) -> None:
+    temporary = final.with_name(f".{final.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        shutil.copytree(bank, temporary)
+        rows = [
+            {"item_id": k.item_id, "source": k.source, "letter": k.letter, "human": k.human, "endorses": k.endorses}
+            for k in sorted(given, key=lambda k: (k.item_id, k.source))
+        ]
+        store.write(temporary / "keys.parquet", "keys", rows)
+        store.write(temporary / "tiers.parquet", "tiers", keys.tier_rows(table))
+        listed = {name: _hash(temporary / name) for name in ("keys.parquet", "tiers.parquet")}
+        whole = {**manifest, "key_release": note, "tables": {**manifest["tables"], **listed}}
+        store.write_json(temporary / "bank.lock.json", whole)
+        store.settle(temporary, final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _hash(place: Path) -> str:
+    return hashlib.sha256(place.read_bytes()).hexdigest()
+
+
+def scored(bank: Path, item_ids: set[str]) -> str:
+    """Whether the items had been answered when their tiers were fixed, in words for the manifest."""
+    evaluations = bank.parent.parent / "evaluations"
+    answered: set[str] = set()
+    for place in sorted(evaluations.glob("*/responses/endpoint_id=*/*.parquet")):
+        answered |= item_ids & set(pq.ParquetFile(place).read(columns=["item_id"])["item_id"].to_pylist())
+    return f"after scoring: responses to {len(answered)} of its items lay in the results" if answered else FIXED_BEFORE
+
+
+def use(bank: Path, release: Path) -> bool:
+    """Make the release the bank that the study's next evaluation asks about; False where it is not the latest bank."""
+    root = bank.resolve().parent.parent
+    note = root / "latest_bank.json"
+    if not note.is_file():
+        return False
+    latest = store.read_json(note)
+    if not latest["folder"].startswith(str(bank.resolve())):
+        return False
+    Workplace(root.parent, root.name).point("bank", {**latest, "folder": str(release)})
+    return True

@@ -1,0 +1,305 @@
+"""Evaluating one shard: item ids × one endpoint × one order × one repeat in, a Parquet of responses out.
+
+A shard takes paths and ids only, so that any process can run it. Replies are journalled as they arrive; a rerun
+asks only
+what is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from examgen import study, tables
+from examgen.answers import PARSER_VERSION, AnswerPrompt, orders_of, prompt
+from examgen.answers.accounting import Account, account
+from examgen.answers.responses import reread, respond, respond_likelihood
+from examgen.chat import ChatReply, ChatRequest
+from examgen.errors import BankError
+from examgen.ids import digest, seed_of
+from examgen.records import BankItem, Response
+from tasks import store
+from tasks.asking import EndpointModel
+from tasks.baseline_panel import baseline_rows
+from tasks.ledger import shared_budget
+from tasks.panel_context import PanelContext
+
+__all__ = ["PanelContext", "ShardReport", "evaluate_shard", "journal_path", "rescore"]
+
+_TOP_LOGPROBS = 20
+_LONGEST_OPTION = 96
+"""Tokens an option's text may take when its likelihood is asked for."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What a shard did. `asked` counts calls sent, `reused` replies found stored; `stopped` says why asking ended
+    early."""
+
+    endpoint_id: str
+    order: int
+    repeat: int
+    out: str
+    rows: int
+    asked: int
+    reused: int
+    seconds: float
+    account: Account
+    capabilities: str = ""
+    stopped: str = ""
+    peak_in_flight: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row is settled; an endpoint with an incomplete shard is marked incomplete."""
+        return not self.stopped and self.account.complete
+
+
+def evaluate_shard(
+    bank_path: str,
+    item_ids: Sequence[str],
+    endpoint: study.Endpoint,
+    order: int,
+    repeat: int,
+    out: str,
+    *,
+    context: PanelContext | None = None,
+    progress: Progress | None = None,
+) -> ShardReport:
+    """Ask one endpoint about some items of a bank and write the rows; whatever is already settled is not asked again.
+
+    Items with fewer than `order` + 1 options have no such order and no row. `progress` is called with 1 for each row.
+    Raises BankError for an unknown item, InputError or EndpointError for an unusable endpoint; what the endpoint does
+    wrong is in the rows.
+    """
+    context = context or PanelContext()
+    start = time.monotonic()
+    bank = {item.item_id: item for item in tables.read_records(bank_path, BankItem)}
+    missing = [name for name in item_ids if name not in bank]
+    if missing:
+        raise BankError(
+            f"{bank_path}: no item {missing[0]!r} (and {len(missing) - 1} more): evaluate the bank the ids come from"
+        )
+    items = [bank[name] for name in item_ids if order in orders_of(len(bank[name].options), "all")]
+    asked = reused = peak = 0
+    stopped = capabilities = ""
+    if endpoint.kind == "baseline":
+        rows = baseline_rows(list(bank.values()), items, endpoint, order, repeat, context)
+    else:
+        shard = _Shard(bank, items, endpoint, order, repeat, out, context, progress)
+        rows = asyncio.run(shard.run())
+        asked, reused, peak, stopped, capabilities = (
+            shard.asked,
+            shard.reused,
+            shard.peak,
+            shard.stopped,
+            shard.capabilities,
+        )
+    store.write(out, "responses", rows)
+    return ShardReport(
+        endpoint.id,
+        order,
+        repeat,
+        out,
+        len(rows),
+        asked,
+        reused,
+        round(time.monotonic() - start, 3),
+        account(rows),
+        capabilities,
+        stopped,
+        peak,
+    )
+
+
+def journal_path(
+    endpoint: study.Endpoint, item_ids: Sequence[str], order: int, repeat: int, context: PanelContext, out: str
+) -> str:
+    """Where a shard's calls are kept: beside the Parquet, or in the context's folder. Named by what the shard asks."""
+    mark = "-nostem" if context.no_stem else ""
+    name = f"{endpoint.id}-o{order}-r{repeat}{mark}-{digest('shard', *item_ids)}.calls.jsonl"
+    folder = Path(context.journals) if context.journals else Path(out).parent
+    return str(folder / (name if context.journals else f"_{name}"))
+
+
+class _Shard:
+    """The asking of one shard."""
+
+    def __init__(
+        self,
+        bank: Mapping[str, BankItem],
+        items: Sequence[BankItem],
+        endpoint: study.Endpoint,
+        order: int,
+        repeat: int,
+        out: str,
+        context: PanelContext,
+        progress: Progress | None,
+    ) -> None:
+        self._items, self._endpoint, self._order, self._repeat = items, endpoint, order, repeat
+        self._context, self._progress, self._out = context, progress, out
+        self._examples = _examples(bank, context.panel.examples)
+        self._mode_name = "no_stem" if context.no_stem else endpoint.mode
+        self._kept = _settled_rows(out, endpoint, context)
+        self.asked = self.reused = self.peak = 0
+        self.stopped = self.capabilities = ""
+
+    async def run(self) -> list[Response]:
+        from tasks.llm import make_model
+
+        context = self._context
+        journal = journal_path(
+            self._endpoint, [item.item_id for item in self._items], self._order, self._repeat, context, self._out
+        )
+        model = make_model(
+            self._endpoint,
+            base_url=context.base_urls.get(self._endpoint.id, ""),
+            journal=journal,
+            budget=shared_budget(Path(journal).parent, context.budget),
+            earlier=sorted(Path(journal).parent.glob(f"*{self._endpoint.id}-o*.calls.jsonl")),
+            retry_unresolved=context.retry_unresolved,
+        )
+        room = asyncio.Semaphore(2 * self._endpoint.concurrency + 64)
+        rows: dict[str, Response] = {}
+
+        async def one(item: BankItem) -> None:
+            try:
+                rows[item.item_id] = await self._answer(model, item)
+            finally:
+                room.release()
+            if self._progress:
+                self._progress(1)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for item in self._items:
+                    await room.acquire()
+                    group.create_task(one(item))
+        finally:
+            self.asked, self.peak, self.stopped = model.sent, model.gate.peak, model.stopped
+            self.reused += model.reused
+            self.capabilities = model.capability.described()
+            await model.close()
+        if not self.stopped and any(row.attempts == 0 and row.status == "unresolved" for row in rows.values()):
+            self.stopped = "the study's budget is spent"
+        return [rows[item.item_id] for item in self._items]
+
+    async def _answer(self, model: EndpointModel, item: BankItem) -> Response:
+        panel = self._context.panel
+        asked = prompt(
+            item,
+            self._order,
+            system_prompt=panel.system_prompt,
+            abstention=panel.abstention,
+            examples=self._examples,
+            no_stem=self._context.no_stem,
+        )
+        if self._endpoint.mode == "option_likelihood":
+            return await self._likelihood(model, item, asked)
+        request = self._request(item, asked)
+        settled = self._kept.get(item.item_id)
+        if settled is not None and settled.request_hash == model.hash_of(request):
+            self.reused += 1
+            return (
+                settled
+                if settled.parser_version == PARSER_VERSION
+                else reread(settled, item, abstention=panel.abstention, constrained=_constrained(self._endpoint))
+            )
+        reply = await model.ask(request)
+        model.ledger.forget(reply.request_hash)
+        return respond(
+            item,
+            asked,
+            reply,
+            self._endpoint.id,
+            self._order,
+            self._repeat,
+            self._endpoint.mode,
+            constrained=_constrained(self._endpoint),
+            mode_name=self._mode_name,
+        )
+
+    def _request(self, item: BankItem, asked: AnswerPrompt) -> ChatRequest:
+        wants = self._endpoint.mode == "letter_logprobs" or self._endpoint.kind == "local"
+        return ChatRequest(
+            asked.messages,
+            "panel",
+            temperature=self._endpoint.temperature,
+            max_tokens=self._endpoint.max_tokens,
+            top_logprobs=_TOP_LOGPROBS if wants else 0,
+            tag=f"{item.item_id}/{self._order}/{self._repeat}/{self._mode_name}",
+        )
+
+    async def _likelihood(self, model: EndpointModel, item: BankItem, asked: AnswerPrompt) -> Response:
+        """Force each option's text as the reply to the stem and take its likelihood."""
+        replies: list[ChatReply] = []
+        messages = (*asked.messages[:-1], ("user", item.stem))
+        for place, option in enumerate(item.options):
+            request = ChatRequest(
+                messages,
+                "panel",
+                temperature=self._endpoint.temperature,
+                max_tokens=_LONGEST_OPTION,
+                token_logprobs=True,
+                extra=_forced(option, self._endpoint),
+                tag=f"{item.item_id}/{self._order}/{self._repeat}/likelihood/{place}",
+            )
+            replies.append(await model.ask(request))
+        return respond_likelihood(item, asked, replies, self._endpoint.id, self._order, self._repeat)
+
+
+def _forced(text: str, endpoint: study.Endpoint) -> dict[str, object]:
+    """What makes a server say exactly this text: a grammar at llama.cpp, a choice of one at vLLM and its kin."""
+    if endpoint.kind == "local":
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return {"grammar": f'root ::= "{escaped}"'}
+    return {"structured_outputs": {"choice": [text]}}
+
+
+def _constrained(endpoint: study.Endpoint) -> bool:
+    """Whether the endpoint's own settings leave it only letters to say."""
+    body = endpoint.extra_body
+    return "grammar" in body or "guided_choice" in body or "choice" in (body.get("structured_outputs") or {})
+
+
+def _examples(bank: Mapping[str, BankItem], count: int) -> list[BankItem]:
+    """Few-shot examples: the same for every item of a bank, drawn by the items' ids."""
+    return [bank[name] for name in sorted(bank, key=lambda name: seed_of("example", name))[:count]]
+
+
+def _settled_rows(out: str, endpoint: study.Endpoint, context: PanelContext) -> dict[str, Response]:
+    """Rows of an earlier run that need no call: answered ones, and given-up ones unless those are to be tried again."""
+    if "://" not in out and not Path(out).exists():
+        return {}
+    try:
+        rows = tables.read_records(out, Response)
+    except (FileNotFoundError, OSError):
+        return {}
+    again = {"unresolved", "error", "truncated"} if context.retry_unresolved else set()
+    return {
+        row.item_id: row
+        for row in rows
+        if row.status not in again
+        and (row.status != "unresolved" or (row.rule != "stopped" and row.attempts >= endpoint.attempts))
+    }
+
+
+def rescore(bank_path: str, responses_path: str, endpoint: study.Endpoint, *, abstention: bool = False) -> int:
+    """Read the stored replies of a responses table again with today's parser, with 0 calls; returns rows that
+    changed."""
+    bank = {item.item_id: item for item in tables.read_records(bank_path, BankItem)}
+    before = tables.read_records(responses_path, Response)
+    after = [
+        reread(row, bank[row.item_id], abstention=abstention, constrained=_constrained(endpoint)) for row in before
+    ]
+    changed = sum(
+        (old.status, old.choice, old.rule) != (new.status, new.choice, new.rule)
+        for old, new in zip(before, after, strict=True)
+    )
+    store.write(responses_path, "responses", after)
+    return changed

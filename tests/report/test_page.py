@@ -1,0 +1,151 @@
+"""The page: offline, complete, escaped, without a NaN."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from examgen import locking
+from examgen.calibration import calibrate
+from examgen.records import STRATA, BankItem, Coverage, EndpointRow, Finding, Response, Topic
+from examgen.report.figures import all_figures
+from examgen.report.page import render
+from examgen.study import Statistics, Study, parse_study
+from examgen.tables import SCHEMAS
+from tests.panels import PANEL, endpoint, make_answers, make_bank, make_funnel, passage
+
+BANK = make_bank()
+SETTINGS = Statistics(bootstrap_replicates=200, permutations=9)
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+def study(**changes: Any) -> Study:
+    return parse_study(
+        {"study": "trial", "title": "A <trial> & more", "corpus": {"folder": "x"}, "seeds": ["lesions"], **changes}
+    )
+
+
+def page(bank: list[BankItem], given: list[Response], endpoints: list[EndpointRow], **changes: Any) -> str:
+    results = calibrate(bank, given, endpoints, SETTINGS, funnel=make_funnel())
+    topics = [
+        Topic(topic_id=item.topic_id, topic=item.topic, subtopic=item.subtopic, description="signs <b>")
+        for item in bank[::8]
+    ]
+    coverage = [Coverage(concept="Rim & core", covered=True, topic="topic 0", subtopic="signs"),
+                Coverage(concept="Vein", covered=False, reason="no passage")]  # fmt: skip
+    findings = [
+        Finding(candidate_id="c", item_id="i", suite="s", expectation="expect", check_id="length", severity="reject",
+                observed="9", limit="3")
+    ]  # fmt: skip
+    manifest = locking.manifest(bank, topics, {}, dict.fromkeys(STRATA, 1))
+    chunks = {chunk.chunk_id: chunk for chunk in map(passage, range(len(bank)))}
+    return render(
+        study(**changes), manifest, make_funnel(), topics, coverage, findings, bank, chunks, results, endpoints,
+        {"Data Docs": "data_docs/index.html"},
+    )  # fmt: skip
+
+
+WHOLE = [*(endpoint(name, family=f"f{n}") for n, name in enumerate(PANEL)), endpoint("chance", "baseline")]
+FULL = page(BANK, make_answers(BANK, {**PANEL, "chance": 0.25}, missing=0.02, orders=4), WHOLE)
+LONELY = page(BANK, make_answers(BANK, {"model-0": 0.3}), WHOLE[:1])
+EMPTY = page([], [], [])
+PAGES = pytest.mark.parametrize("html", [FULL, LONELY, EMPTY], ids=["panel", "one endpoint", "empty bank"])
+
+
+class Balance(HTMLParser):
+    """Checks that every element is closed where it should be, and that ids are unique."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@PAGES
+def test_well_formed(html: str) -> None:
+    parser = Balance()
+    parser.feed(html)
+    assert parser.open == []
+    assert len(parser.ids) == len(set(parser.ids))
+    for target in re.findall(r'href="#([^"]+)"', html):
+        assert target in parser.ids
+
+
+@PAGES
+def test_nothing_from_outside_and_no_nan(html: str) -> None:
+    plain = html.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|<script|<link|@import|url\(|<img", plain)
+    assert not re.search(r"\b(nan|None|inf)\b", re.sub(r"<[^>]*>", " ", html))
+    assert "{{" not in html
+
+
+def test_text_is_escaped() -> None:
+    assert "A &lt;trial&gt; &amp; more" in FULL
+    assert "<trial>" not in FULL
+    assert "signs &lt;b&gt;" in FULL
+
+
+def test_the_same_input_gives_the_same_bytes() -> None:
+    assert page(BANK, make_answers(BANK, {"model-0": 0.3}), WHOLE[:1]) == LONELY
+
+
+def test_tables_and_figures_are_numbered_without_gaps() -> None:
+    for word, mark in (("Table", "caption"), ("Figure", "figcaption")):
+        for html in (FULL, LONELY):
+            numbers = [int(n) for n in re.findall(rf"<{mark}><b>{word} (\d+)\.", html)]
+            assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_the_quote_is_marked_in_its_passage() -> None:
+    quotes = [item.evidence[0].quote for item in BANK]
+    marked = re.findall(r"<mark>(.*?)</mark>", FULL)
+    assert len(marked) == 8
+    assert set(marked) <= set(quotes)
+
+
+def test_source_text_can_be_left_out() -> None:
+    html = page(BANK, make_answers(BANK, PANEL), WHOLE[:7], report={"include_source_text": False})
+    assert "<mark>" not in html
+    assert "Passage 1 opens here" not in html
+    assert "Source text is left out" in html
+
+
+def test_a_small_panel_is_told_why() -> None:
+    assert "1 primary endpoint: at least 5 are needed" in LONELY
+    assert "asked in one option order" in LONELY
+    assert "need at least 5 and are not estimable here" in LONELY
+
+
+def test_limitations_come_from_the_data() -> None:
+    text = re.sub(r"\s+", " ", FULL[FULL.index('id="limitations"') :])
+    assert "1 of 2 checklist concepts are not covered: Vein." in text
+    assert "permutation null" in text
+    assert "unresolved rows" in text.lower()
+
+
+def test_figures_stand_alone_and_describe_themselves() -> None:
+    given = make_answers(BANK, {**PANEL, "chance": 0.25})
+    found = all_figures(calibrate(BANK, given, WHOLE, SETTINGS), WHOLE, make_funnel())
+    assert list(found) == ["funnel", "accuracy", "strata", "topics", "difficulty", "cues"]
+    for figure in found.values():
+        root = ElementTree.fromstring(figure.svg)
+        names = {child.tag.split("}")[1]: child for child in root}
+        assert names["title"].text
+        assert names["desc"].text
+        assert root.get("role") == "img"
+        assert figure.data in SCHEMAS
