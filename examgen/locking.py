@@ -61,7 +61,9 @@ def _issue_kind(verdict: Verdict) -> str:
     for name in ("answerable", "key_consistent", "explanation_consistent", "unique"):
         if getattr(verdict, name) is False:
             return f"screen: not {name.replace('_', ' ')}"
-    return "screen: major issue" if any(issue.startswith("major") for issue in verdict.issues) else "screen: other issue"
+    return (
+        "screen: major issue" if any(issue.startswith("major") for issue in verdict.issues) else "screen: other issue"
+    )
 
 
 def choose(
@@ -92,18 +94,16 @@ def choose(
     return chosen, surplus
 
 
+def flagged(item: BankItem, flags: Sequence[str]) -> BankItem:
+    """The item with these transparency flags; they decide its tier, before anything is scored."""
+    traced = bool(item.evidence) and all(e.chunk_id and e.source_id for e in item.evidence)
+    return item.model_copy(update={"flags": tuple(flags), "tier": "A" if traced and not flags else "B"})
+
+
 def as_bank_item(candidate: Candidate, flags: Sequence[str]) -> BankItem:
-    """The locked form of a candidate; its tier is fixed here."""
-    traced = bool(candidate.evidence) and all(e.chunk_id and e.source_id for e in candidate.evidence)
+    """The locked form of a candidate."""
     shared = candidate.model_dump(exclude={"attempt", "repaired", "raw"})
-    return BankItem.model_validate(
-        {
-            **shared,
-            "key_letter": LETTERS[candidate.key],
-            "flags": tuple(flags),
-            "tier": "A" if traced and not flags else "B",
-        }
-    )
+    return flagged(BankItem.model_validate({**shared, "key_letter": LETTERS[candidate.key]}), flags)
 
 
 def lock(

@@ -39,7 +39,9 @@ class Corpus(Part):
     exclude: tuple[str, ...] = Field((), description="glob patterns of files to leave out, relative to the folder")
     drop_references: bool = Field(True, description="leave out reference lists at the end of documents")
     drop_front_matter: bool = Field(True, description="leave out YAML front matter and repeated page furniture")
-    near_duplicate: float = Field(0.8, gt=0, le=1, description="share of five-word runs in common from which two documents are flagged")
+    near_duplicate: float = Field(
+        0.8, gt=0, le=1, description="share of five-word runs in common from which two documents are flagged"
+    )
     limits: Limits = Limits()
 
 

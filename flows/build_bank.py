@@ -15,15 +15,19 @@ from flows.item_rounds import Bench, accepted_items
 from flows.request import StudyRequest
 from tasks import artifacts, read_sources
 from tasks.acceptance_stage import lock_bank
+from tasks.code_version import folder_version
 from tasks.corpus_stage import build_index, read
 from tasks.fingerprint import fingerprint
 from tasks.model_stage import find_topics_by_model
 from tasks.panel_stage import local_servers
 from tasks.progress import Step, bars, say
-from tasks.publishing import publish_bank
+from tasks.publishing import publish_bank, publish_documents
 from tasks.stages import Done, forget, make_shard
 from tasks.taxonomy_stage import find_topics
-from tasks.workplace import Workplace, corpus_folder
+from tasks.workplace import Workplace, corpus_folder, suites_folder
+
+BUILDING_CONTEXT = 8192
+"""Tokens a slot of a local server holds while it builds: a synthesis prompt shows ten passages."""
 
 
 @flow(name="build-bank", flow_run_name="{request.name} · build")
@@ -39,7 +43,7 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
     passages = _read(request, study, place)
     indexed = _index(study, place, passages)
     base = _shared_inputs(study, place, passages, indexed)
-    with local_servers(builders(study)) as servers:
+    with local_servers(builders(study), BUILDING_CONTEXT) as servers:
         addresses = {name: about["base_url"] for name, about in servers.items()}
         bench = Bench(request, study, place, base, passages, addresses)
         topics = _topics(bench)
@@ -47,9 +51,10 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
         for line in build_warning(resolved(study.sizing, Path(request.study).resolve().parent), wanted):
             say(f"    warning: {line}")
         accepted = accepted_items(replace(bench, topics=topics))
-    done = _lock(study, place, passages, indexed, topics, accepted)
+    done = _lock(bench, passages, indexed, topics, accepted)
     folder = publish_bank(place, done)
-    artifacts.bank_artifacts(study.study, folder)
+    documents = publish_documents(place, accepted["audit"], done.facts["bank_id"])
+    artifacts.bank_artifacts(study.study, folder, documents)
     return {"bank_id": done.facts["bank_id"], "folder": str(folder), "items": done.counts["locked"]}
 
 
@@ -141,25 +146,29 @@ def _topics(bench: Bench) -> Done:
             f"{found['topics']} topics, {found['subtopics']} subtopics; "
             f"{found['covered']} of {found['concepts']} checklist concepts covered"
         )
+    for problem in done.facts.get("problems", ()):
+        say(f"    note: taxonomy: {problem}")
     if done.facts["uncovered"]:
         say(f"    note: not covered: {', '.join(done.facts['uncovered'])}")
     return done
 
 
 def _lock(
-    study: Study,
-    place: Workplace,
+    bench: Bench,
     passages: Done,
     indexed: Done,
     topics: Done,
     accepted: dict[str, Any],
 ) -> Done:
+    study, suites = bench.study, suites_folder(bench.study, bench.request.study)
     audited, screened = accepted["audit"], accepted["screen"]
     rejected_drafts = [done.table("rejected_drafts") for done in accepted["written"] if done.counts.get("rejected")]
     carried = {name: passages.table(name) for name in ("sources", "texts", "chunks")}
     carried |= {name: topics.table(name) for name in ("topics", "retrievals", "coverage")}
     carried |= {name: audited.table(name) for name in ("candidates", "measures", "findings")}
     carried |= {"verdicts": screened.table("verdicts")}
+    if "second" in accepted:
+        carried |= {"second_verdicts": accepted["second"].table("verdicts")}
     facts = {
         "study": study.study,
         "title": study.title,
@@ -179,11 +188,16 @@ def _lock(
         "embedder": indexed.facts["embedder"],
         "index": indexed.facts["fingerprint"],
     }
+    if "second" in accepted:
+        facts |= {"second_screener": study.screen.second_endpoint, "screen_agreement": accepted["agreement"]}
+    if "prompt" in topics.facts:
+        facts |= {"taxonomy_prompt": topics.facts["prompt"]}
     depends = {
         "audit": audited.key,
         "screen": screened.key,
         "topics": topics.key,
         "per_subtopic": study.writing.per_subtopic,
+        "suites_version": folder_version(suites, pattern="*.json"),
         "facts": facts,
     }
     inputs = {
@@ -193,9 +207,10 @@ def _lock(
         "verdicts": screened.table("verdicts"),
         "carried": carried,
         "rejected_drafts": rejected_drafts,
+        "suites": str(suites),
     }
     with Step("lock") as step:
-        done = lock_bank(make_shard(study.study, "lock", f"{study.study} · lock", place.work, depends, inputs))
+        done = lock_bank(bench.shard("lock", "lock", depends, inputs))
         strata = ", ".join(f"{done.counts.get(s, 0)} {s}" for s in study.writing.per_subtopic)
         step.outcome = f"{done.counts['locked']} items locked ({strata})"
     return done

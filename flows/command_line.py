@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from examgen.errors import ExamGenError, InputError
+from flows.audit_command import audit
+from flows.estimate_command import estimate
 from flows.keys_command import keys
 from flows.size_command import size
 
@@ -90,7 +92,9 @@ def report(study: StudyPath, results: Results = DEFAULT_RESULTS) -> None:
         prefect.report()
 
 
+app.command()(estimate)
 app.command()(size)
+app.command()(audit)
 app.command()(keys)
 
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from examgen.errors import RunError
 from examgen.ids import digest
 from examgen.records import Stratum, Topic, Verdict
 from examgen.screening_model import agreement
@@ -15,7 +16,7 @@ from examgen.tables import read_records
 from flows.request import StudyRequest
 from tasks.acceptance_stage import audit, screen, shortfall
 from tasks.code_version import folder_version
-from tasks.model_stage import screen_by_model, write_items_by_model
+from tasks.model_stage import keep_drafts, screen_by_model, write_items_by_model
 from tasks.progress import Step, bars, say
 from tasks.stages import Done, Shard, make_shard, run_shards
 from tasks.workplace import PROJECT, Workplace, lexicons_folder, suites_folder
@@ -71,19 +72,37 @@ def accepted_items(bench: Bench) -> dict[str, Any]:
     for number in range(1, study.writing.rounds + 1):
         if study.writing.method == "llm":
             written = written + _write_by_model(bench, wanted, number)
+            if not sum(done.counts["candidates"] for done in written) and number < study.writing.rounds:
+                continue
+            _refuse_nothing(bench, written)
         else:
             written = _write_by_rules(bench, wanted)
         audited = _audit(bench, written)
         screened = _screen(bench, audited)
         missing = shortfall(audited, screened, subtopics, target)
         total = audited.counts["candidates"]
-        if not missing or total == before or number == study.writing.rounds:
+        exhausted = total == before and study.writing.method == "rules"
+        if not missing or exhausted or number == study.writing.rounds:
             break
         before = total
         wanted = _next_wanted(wanted, missing, study.writing.surplus, study.writing.method == "llm")
     if missing:
-        say(f"    note: {sum(missing.values())} items fewer than asked for, in {len(missing)} subtopics and strata")
+        say(f"    note: the documents carry {sum(missing.values())} items fewer than asked: see the manifest")
+    if study.screen.method == "llm" and study.screen.second_endpoint:
+        return {"audit": audited, "screen": screened, "written": written, **_second_screen(bench, audited, screened)}
     return {"audit": audited, "screen": screened, "written": written}
+
+
+def _refuse_nothing(bench: Bench, written: list[Done]) -> None:
+    """A model that wrote no item at all ends the run, with every draft and its reason in a table."""
+    if any(done.counts["candidates"] for done in written):
+        return
+    place = bench.place.root / "rejected_drafts.parquet"
+    reasons = keep_drafts([done.table("rejected_drafts") for done in written], place)
+    said = "\n".join(f"  {line}" for line in reasons[:8])
+    raise RunError(
+        f"endpoint {bench.study.writing.endpoint}: no draft became an item; each with its reason is in {place}\n{said}"
+    )
 
 
 def _scaled(per_subtopic: dict[Stratum, int], surplus: float) -> dict[Stratum, int]:
@@ -142,7 +161,7 @@ def _write_by_model(bench: Bench, wanted: Wanted, attempt: int) -> list[Done]:
         for topic, members in groups.items():
             of_endpoint, inputs = bench.asking(bench.study.writing.endpoint)
             depends = {**_writing_depends(bench, topic, members, wanted), **of_endpoint, "attempt": attempt}
-            depends |= {"writing": settings}
+            depends |= {"writing": settings, "language": bench.study.language}
             inputs |= {"retrievals": bench.topics.table("retrievals")}
             done.append(write_items_by_model(bench.shard("write-model", f"write {attempt} · {topic}", depends, inputs)))
         counts = sum((Counter(d.counts) for d in done), Counter())
@@ -167,28 +186,31 @@ def _audit(bench: Bench, written: list[Done]) -> Done:
 
 def _screen(bench: Bench, audited: Done) -> Done:
     settings = bench.study.screen
-    depends: dict[str, Any] = {
-        "audit": audited.key,
-        "fingerprint": bench.base["fingerprint"],
-        "context": settings.context,
-        "focused": bench.study.retrieval.focused,
-    }
-    inputs = {"candidates": audited.table("candidates"), "findings": audited.table("findings")}
+    depends, inputs = _screening(bench, audited)
     with Step("screen") as step:
         if settings.method == "llm":
             done = _screen_by_model(bench, settings.endpoint, depends, inputs)
-            if settings.second_endpoint:
-                _compare_screens(done, _screen_by_model(bench, settings.second_endpoint, depends, inputs))
         else:
             done = screen(bench.shard("screen", "screen", depends, inputs))
         step.outcome = f"{done.counts['accepted']} of {done.counts['screened']} accepted by the screen"
     return done
 
 
+def _screening(bench: Bench, audited: Done) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What any screen depends on, and the tables it reads."""
+    depends: dict[str, Any] = {
+        "audit": audited.key,
+        "fingerprint": bench.base["fingerprint"],
+        "context": bench.study.screen.context,
+        "focused": bench.study.retrieval.focused,
+    }
+    return depends, {"candidates": audited.table("candidates"), "findings": audited.table("findings")}
+
+
 def _screen_by_model(bench: Bench, endpoint_id: str, depends: dict[str, Any], inputs: dict[str, Any]) -> Done:
     of_endpoint, needs = bench.asking(endpoint_id)
-    writer = bench.study.writing.endpoint
-    same = not writer or _family(bench.study, endpoint_id) == _family(bench.study, writer)
+    writing = bench.study.writing
+    same = writing.method == "llm" and _family(bench.study, endpoint_id) == _family(bench.study, writing.endpoint)
     depends = {**depends, **of_endpoint, "family": "same-family" if same else "other-family"}
     return screen_by_model(bench.shard("screen-model", f"screen by {endpoint_id}", depends, {**inputs, **needs}))
 
@@ -198,10 +220,14 @@ def _family(study: Study, endpoint_id: str) -> str:
     return endpoint.family or endpoint.model
 
 
-def _compare_screens(first: Done, second: Done) -> None:
-    """Say how far two screeners agree; the first one's verdicts decide."""
+def _second_screen(bench: Bench, audited: Done, first: Done) -> dict[str, Any]:
+    """The second screener's verdicts on the same items and how far the two agree; the first one's verdicts decide."""
+    with Step("screen 2") as step:
+        second = _screen_by_model(bench, bench.study.screen.second_endpoint, *_screening(bench, audited))
+        step.outcome = f"{second.counts['accepted']} of {second.counts['screened']} accepted by the second screener"
     one, two = (read_records(done.table("verdicts"), Verdict) for done in (first, second))
     found = agreement(one, two)
     kappa = "not estimable" if found["kappa"] is None else f"{found['kappa']:.2f}"
     share = "none" if found["agreement"] is None else f"{found['agreement']:.0%}"
     say(f"    note: two screeners agree on {share} of {found['n']} items (kappa {kappa})")
+    return {"second": second, "agreement": found}

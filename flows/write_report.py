@@ -17,6 +17,15 @@ from tasks.stages import make_shard
 from tasks.workplace import Workplace
 
 
+def _links(evaluation: dict[str, Any]) -> dict[str, str]:
+    """Neighbours of the report by their address relative to it: evaluations/<id>/results-<key>/report-<key>/."""
+    bank = Path(evaluation["bank"]).name
+    return {
+        "Data Docs of the audit": f"../../../../data_docs/{bank}/index.html",
+        "Manifest of the bank": f"../../../../bank/{bank}/bank.lock.json",
+    }
+
+
 @flow(name="write-report", flow_run_name="{request.name} · report")
 def write_report(request: StudyRequest) -> dict[str, Any]:
     """Write the report of the latest results; returns its path."""
@@ -24,7 +33,7 @@ def write_report(request: StudyRequest) -> dict[str, Any]:
     place = Workplace(request.results, study.study)
     with place.alone():
         evaluation, results = place.latest("evaluation"), place.latest("results")
-        depends = {"results": results["key"], "study": study.model_dump(mode="json"), "links": {}}
+        depends = {"results": results["key"], "study": study.model_dump(mode="json"), "links": _links(evaluation)}
         inputs = {"bank": evaluation["bank"], "evaluation": evaluation["folder"], "results": results["folder"]}
         with Step("report") as step:
             shard = make_shard(study.study, "report", f"{study.study} · report", place.work, depends, inputs)

@@ -10,9 +10,9 @@ from typing import Any
 
 from examgen import audits, locking, screening, tables
 from examgen.errors import BankError
-from examgen.records import Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
+from examgen.records import BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
 from examgen.study import Embedding
-from expectations import acceptance, contracts
+from expectations import acceptance, contracts, documents
 from tasks import embed, store
 from tasks.progress import bars
 from tasks.stages import Done, Shard, stage
@@ -28,6 +28,15 @@ def _candidates(shard: Shard) -> list[Candidate]:
     return list(found.values())
 
 
+def _vectors(shard: Shard, items: Sequence[Candidate | BankItem], chunks: Mapping[str, Chunk]) -> dict[str, Any]:
+    """Vectors of stem and key by candidate id, for the search for semantic duplicates."""
+    embedding = Embedding.model_validate(shard.inputs["embedding"])
+    embedder = embed.make_embedder(embedding, [chunk.text for chunk in chunks.values()])
+    said = {item.candidate_id: f"{item.stem} {item.options[item.key]}" for item in items}
+    stored = embed_texts(embedder, list(said.values()), Path(shard.inputs["embeddings"]))
+    return {candidate_id: stored[text] for candidate_id, text in said.items()}
+
+
 @stage("audit", "expectations.acceptance", "examgen.audits")
 def audit(shard: Shard, folder: Path) -> dict[str, Any]:
     """Measure every candidate and let the suites accept or reject it: tables candidates, measures, findings."""
@@ -37,12 +46,7 @@ def audit(shard: Shard, folder: Path) -> dict[str, Any]:
             f"study {shard.study}: no item could be written from these documents: more or longer ones are needed"
         )
     chunks = {chunk.chunk_id: chunk for chunk in tables.read_records(shard.inputs["chunks"], Chunk)}
-    embedding = Embedding.model_validate(shard.inputs["embedding"])
-    embedder = embed.make_embedder(embedding, [chunk.text for chunk in chunks.values()])
-    said = {candidate.candidate_id: f"{candidate.stem} {candidate.key_text}" for candidate in candidates}
-    place = Path(shard.inputs["embeddings"])
-    stored = embed_texts(embedder, list(said.values()), place)
-    vectors = {candidate_id: stored[text] for candidate_id, text in said.items()}
+    vectors = _vectors(shard, candidates, chunks)
     judged = acceptance.accept(candidates, chunks, vectors, shard.inputs["suites"])
     store.write(folder / "candidates.parquet", "candidates", candidates)
     store.write(folder / "measures.parquet", "measures", audits.measure_rows(judged.frame))
@@ -53,8 +57,11 @@ def audit(shard: Shard, folder: Path) -> dict[str, Any]:
             f"study {shard.study}: {accepted} accepted and {rejected} rejected of {len(candidates)} candidates"
         )
     counts = {"candidates": len(candidates), "accepted": accepted, "rejected": rejected}
-    store.write_json(folder / "validations.json", [judgement.result for judgement in judged.judgements])
+    documents.build_data_docs(judged.judgements, folder / "data_docs")
     return {"counts": counts, "facts": {"suites": judged.suite_hash}}
+
+
+FINAL_SUITE = "final_bank"
 
 
 @stage("screen", "examgen.screening")
@@ -98,7 +105,7 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
     )
     if not items:
         raise BankError(
-            f"study {shard.study}: no candidate passed audits and screen: the reasons are in {shard.inputs['findings']} "
+            f"study {shard.study}: no candidate passed audits and screen: see {shard.inputs['findings']} "
             f"and {shard.inputs['verdicts']}"
         )
     drafts = [row for path in shard.inputs["rejected_drafts"] for row in tables.read_rows(path)]
@@ -107,6 +114,7 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
     lost = locking.unbalanced(funnel)
     if lost:
         raise BankError(f"study {shard.study}: the funnel does not add up: {'; '.join(lost)}")
+    items = _final_audit(shard, items, folder)
     store.write(folder / "bank.parquet", "bank", items)
     store.write(folder / "funnel.parquet", "funnel", funnel)
     for name, path in sorted(shard.inputs["carried"].items()):
@@ -120,6 +128,18 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
     store.write_json(folder / "bank.lock.json", manifest)
     counts = {"locked": len(items), **Counter(str(item.stratum) for item in items)}
     return {"counts": counts, "facts": {"bank_id": manifest["bank_id"]}}
+
+
+def _final_audit(shard: Shard, items: list[BankItem], folder: Path) -> list[BankItem]:
+    """The suites once more on what is locked: what they find stays with the item as transparency flags."""
+    chunks = {chunk.chunk_id: chunk for chunk in tables.read_records(shard.inputs["chunks"], Chunk)}
+    frame = audits.measure(items, chunks, _vectors(shard, items, chunks))
+    judgement = acceptance.judge(frame, shard.inputs["suites"], FINAL_SUITE)
+    store.write(folder / "final_findings.parquet", "findings", judgement.findings + judgement.table_findings)
+    flags: dict[str, set[str]] = {}
+    for finding in judgement.findings:
+        flags.setdefault(finding.candidate_id, set()).add(finding.check_id)
+    return [locking.flagged(item, sorted(flags.get(item.candidate_id, ()))) for item in items]
 
 
 def shortfall(

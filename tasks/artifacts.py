@@ -47,8 +47,8 @@ def _count(funnel: Sequence[Mapping[str, Any]], stage: str, outcome: str) -> int
     return sum(row["count"] for row in funnel if row["stage"] == stage and row["outcome"] == outcome)
 
 
-def bank_artifacts(study: str, folder: Path) -> None:
-    """Funnel, rejections by rule, coverage and a summary of a locked bank."""
+def bank_artifacts(study: str, folder: Path, documents: Path) -> None:
+    """Funnel, rejections by rule, coverage, a summary of a locked bank and the link to the Data Docs of its audit."""
     manifest = store.read_json(folder / "bank.lock.json")
     funnel = read_rows(str(folder / "funnel.parquet"))
     findings = read_rows(str(folder / "findings.parquet"))
@@ -74,6 +74,7 @@ def bank_artifacts(study: str, folder: Path) -> None:
         f"Folder: `{folder}`",
         manifest["notice"],
     ]
+    create_link_artifact(documents.as_uri(), link_text="Data Docs of the audit", key=artifact_key(study, "data-docs"))
     create_markdown_artifact("\n\n".join(lines), key=artifact_key(study, "bank"), description="The locked bank")
 
 

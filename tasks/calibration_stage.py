@@ -41,6 +41,7 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         settings,
         chunks=tables.read_records(str(bank / "chunks.parquet"), Chunk),
         sizing=Sizing.model_validate(shard.inputs["sizing"]),
+        funnel=tables.read_records(str(bank / "funnel.parquet"), FunnelRow),
         tiers=tiers,
         nested=shard.inputs["nested"],
     )

@@ -85,7 +85,9 @@ class EndpointEmbedder:
 
             self._model = make_embeddings(self._embedding)
         size = self._embedding.batch
-        found = [np.atleast_2d(self._model.embed_documents(list(texts[at : at + size]))) for at in range(0, len(texts), size)]
+        found = [
+            np.atleast_2d(self._model.embed_documents(list(texts[at : at + size]))) for at in range(0, len(texts), size)
+        ]
         if not found:
             return np.zeros((0, self._dimensions or 0), dtype=np.float32)
         lengths = {part.shape[1] for part in found}

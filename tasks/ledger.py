@@ -49,7 +49,7 @@ _budgets_lock = threading.Lock()
 
 
 def shared_budget(folder: str | Path, limit: float | None) -> Budget:
-    """The one budget of everything that is journalled in a folder: what the journals say was paid, and what is paid now.
+    """The one budget of everything that is journalled in a folder: what they say was paid, and what is paid now.
 
     Shards of one process share it, so that endpoints side by side cannot pass the limit together.
     """
@@ -67,7 +67,7 @@ class Ledger:
     """The journal of one shard's calls. With an empty path it lives in memory. `found_out` is what the journals say
     endpoints take, each time something was given up, with the model it was found with.
 
-    `earlier` are journals of other shards whose settled replies count too: what was paid once is not asked again because
+    `earlier` are journals of other shards whose settled replies count too: what was paid is not asked again because
     items were cut into other shards, or because our code changed.
     """
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from examgen import locking, tables
 from examgen.chat import ChatModel
-from examgen.errors import EndpointError
+from examgen.errors import EndpointError, RunError
 from examgen.records import STRATA, Candidate, Chunk, Finding, Retrieval, Stratum, Topic, Verdict
 from examgen.screening_model import screen_with_model
 from examgen.study import Endpoint, Seed
@@ -21,6 +21,7 @@ from examgen.taxonomy import distinct_passages
 from examgen.taxonomy_model import propose
 from examgen.writing.llm import WriteResult, write_with_model
 from tasks import store, tally
+from tasks.asking import BUDGET_SPENT
 from tasks.ledger import shared_budget
 from tasks.llm import with_model
 from tasks.progress import bars
@@ -32,7 +33,11 @@ T = TypeVar("T")
 
 
 def ask(shard: Shard, purpose: str, work: Callable[[ChatModel], Awaitable[T]]) -> T:
-    """Run `work` with the shard's endpoint: its journals, its address, the study's budget; count what was sent."""
+    """Run `work` with the shard's endpoint: its journals, its address, the study's budget; count what was sent.
+
+    An endpoint that stopped, or a budget that is spent, ends the shard: its replies stay in the journal, and the shard
+    is done again when the endpoint is back or the budget is raised.
+    """
     endpoint = Endpoint.model_validate(shard.inputs["endpoint"])
     journals = Path(shard.inputs["journals"])
     done, use = with_model(
@@ -44,6 +49,16 @@ def ask(shard: Shard, purpose: str, work: Callable[[ChatModel], Awaitable[T]]) -
         earlier=sorted(journals.glob(f"{endpoint.id}-{purpose}-*.calls.jsonl")),
     )
     tally.add("model calls", use.sent)
+    if use.stopped == BUDGET_SPENT:
+        raise RunError(
+            f"study {shard.study}: the budget of {shard.inputs['budget']:g} is spent ({use.spent:.2f} paid): raise "
+            f"`budget` in the study and run again; what was answered is kept and not asked again"
+        )
+    if use.stopped:
+        raise EndpointError(
+            f"endpoint {endpoint.id}: stopped while it was asked to {purpose} ({use.stopped}): run again when it "
+            f"answers; what was answered is kept and not asked again"
+        )
     return done
 
 
@@ -73,7 +88,9 @@ def find_topics_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
             f"endpoint {shard.inputs['endpoint']['id']}: gave no usable taxonomy "
             f"({'; '.join(proposal.problems)[:300]}): use another endpoint, or taxonomy.method: headings"
         )
-    return finish_topics(shard, folder, list(proposal.topics), retrieved, passages)
+    found = finish_topics(shard, folder, list(proposal.topics), retrieved, passages)
+    found["facts"] |= {"prompt": proposal.prompt_id, "problems": list(proposal.problems)}
+    return found
 
 
 @stage("write-model", "examgen.writing.llm")
@@ -167,7 +184,9 @@ def _fresh(shard: Shard, candidates: Sequence[Candidate], passages: Sequence[Chu
     return found
 
 
-def draft_counts(paths: Sequence[str]) -> Counter[tuple[str, str]]:
-    """Rejected drafts by stratum and reason, of the writing shards of a run."""
+def keep_drafts(paths: Sequence[str], final: Path) -> list[str]:
+    """Bring the rejected drafts of some writing shards together in one table; lines that say how many went why."""
     rows = [row for path in paths if Path(path).is_file() for row in tables.read_rows(path)]
-    return Counter((str(row["stratum"]), str(row["reason"])) for row in rows)
+    store.write(final, "rejected_drafts", rows)
+    reasons = Counter(str(row["reason"]) for row in rows)
+    return [f"{count} × {reason}" for reason, count in reasons.most_common()]

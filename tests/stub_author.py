@@ -1,4 +1,4 @@
-"""What a capable model would say, made from the prompt alone: a taxonomy, items with verbatim quotes, verdicts, letters.
+"""What a capable model would say, made from the prompt alone: taxonomy, items with verbatim quotes, verdicts, letters.
 
 `reply` is a pure function of the request's body, so that the same call gets the same answer from any stub server.
 """
@@ -22,6 +22,17 @@ _PAIRS = (
 )  # fmt: skip
 _OPPOSITE = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _TURN = re.compile(rf"\b(?:{'|'.join(_OPPOSITE)})\b")
+
+
+_CASE = {
+    "easy": "Consider {}.",
+    "medium": "A colleague asks about {}.",
+    "hard": "A radiologist reads the follow-up examination of an adult and is unsure about {}.",
+    "synthesis": (
+        "A 34-year-old patient is discussed in a conference of neurologists and radiologists who disagree on {}, and "
+        "two bodies of work are weighed against each other before a decision on the next step is taken."
+    ),
+}
 
 
 def reply(body: dict[str, Any]) -> str:
@@ -118,7 +129,7 @@ def item(asked: str) -> str:
         ]  # fmt: skip
     return json.dumps(
         {
-            "stem": f"A report on {subtopic.lower()} is being checked. {first.lead}, which statement should it contain?",
+            "stem": f"{_CASE[level].format(subtopic.lower())} {first.lead}, what does the evidence support?",
             "correct_answer": key,
             "distractors": wrong,
             "explanation": f"The sources say it so: {key}. Each of the other statements turns one fact around.",

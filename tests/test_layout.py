@@ -1,4 +1,4 @@
-"""The import rule and the words: which folder may import which, where each heavy package lives, what files are called."""
+"""The import rule and the words: which folder may import which, where heavy packages live, what files are called."""
 
 from __future__ import annotations
 

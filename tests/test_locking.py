@@ -11,8 +11,14 @@ from examgen.records import Candidate, Chunk, Evidence, Finding, FunnelRow, Stra
 
 TEXT = "Lesions are at least 3 mm long. The cord is imaged with two sequences."
 CHUNK = Chunk(
-    chunk_id=chunk_id("s", 0, TEXT), content_hash=content_hash(TEXT), source_id="s", path="s.md", start=0,
-    end=len(TEXT), ordinal=0, text=TEXT,
+    chunk_id=chunk_id("s", 0, TEXT),
+    content_hash=content_hash(TEXT),
+    source_id="s",
+    path="s.md",
+    start=0,
+    end=len(TEXT),
+    ordinal=0,
+    text=TEXT,
 )
 WANTED: dict[Stratum, int] = {"easy": 1, "medium": 0, "hard": 1, "synthesis": 0}
 TOPIC = Topic(topic_id="t", topic="Lesions", subtopic="Size")
@@ -22,9 +28,19 @@ def candidate(name: str, stratum: Stratum = "easy", quote: str = TEXT[:31], **ch
     options = (f"{name} 3 mm", f"{name} 6 mm", f"{name} 9 mm", f"{name} 12 mm")
     start = TEXT.index(quote)
     fields: dict[str, Any] = {
-        "candidate_id": f"c-{name}", "item_id": item_id("stem", options, options[0]), "topic_id": "t", "topic": "Lesions",
-        "subtopic": "Size", "stratum": stratum, "stem": "stem", "options": options, "key": 0, "explanation": "because",
-        "evidence": (Evidence(source_id="s", chunk_id=CHUNK.chunk_id, quote=quote, start=start, end=start + len(quote)),),
+        "candidate_id": f"c-{name}",
+        "item_id": item_id("stem", options, options[0]),
+        "topic_id": "t",
+        "topic": "Lesions",
+        "subtopic": "Size",
+        "stratum": stratum,
+        "stem": "stem",
+        "options": options,
+        "key": 0,
+        "explanation": "because",
+        "evidence": (
+            Evidence(source_id="s", chunk_id=CHUNK.chunk_id, quote=quote, start=start, end=start + len(quote)),
+        ),
         "writer": "by hand",
     }
     return Candidate.model_validate({**fields, **changes})
@@ -32,16 +48,31 @@ def candidate(name: str, stratum: Stratum = "easy", quote: str = TEXT[:31], **ch
 
 def verdict(one: Candidate, accepted: bool = True) -> Verdict:
     return Verdict(
-        candidate_id=one.candidate_id, item_id=one.item_id, screener="s", family="rules", answerable=accepted,
-        key_consistent=True, explanation_consistent=True, unique=True, accepted=accepted,
+        candidate_id=one.candidate_id,
+        item_id=one.item_id,
+        screener="s",
+        family="rules",
+        answerable=accepted,
+        key_consistent=True,
+        explanation_consistent=True,
+        unique=True,
+        accepted=accepted,
     )
 
 
 def finding(one: Candidate, severity: str, check: str) -> Finding:
-    return Finding.model_validate({
-        "candidate_id": one.candidate_id, "item_id": one.item_id, "suite": "x", "expectation": "e", "check_id": check,
-        "severity": severity, "observed": "1", "limit": "0",
-    })
+    return Finding.model_validate(
+        {
+            "candidate_id": one.candidate_id,
+            "item_id": one.item_id,
+            "suite": "x",
+            "expectation": "e",
+            "check_id": check,
+            "severity": severity,
+            "observed": "1",
+            "limit": "0",
+        }
+    )
 
 
 def test_every_candidate_is_accounted_for() -> None:
@@ -63,14 +94,18 @@ def test_every_candidate_is_accounted_for() -> None:
 
 
 def test_a_funnel_that_loses_something_is_named() -> None:
-    rows = [FunnelRow(stage="audit", stratum="easy", outcome="entered", count=3),
-            FunnelRow(stage="audit", stratum="easy", outcome="accepted", count=2)]
+    rows = [
+        FunnelRow(stage="audit", stratum="easy", outcome="entered", count=3),
+        FunnelRow(stage="audit", stratum="easy", outcome="accepted", count=2),
+    ]
     assert locking.unbalanced(rows) == ["audit/easy: 3 entered, 2 accounted for"]
 
 
 def test_flags_put_an_item_behind_and_into_tier_b() -> None:
     flagged, clean = candidate("a"), candidate("b", quote="The cord is imaged")
-    items, _ = locking.lock([flagged, clean], [finding(flagged, "flag", "clang")], [verdict(flagged), verdict(clean)], WANTED)
+    items, _ = locking.lock(
+        [flagged, clean], [finding(flagged, "flag", "clang")], [verdict(flagged), verdict(clean)], WANTED
+    )
     assert items[0].candidate_id == "c-b"
     assert items[0].tier == "A"
     assert locking.as_bank_item(flagged, ["clang"]).tier == "B"
@@ -78,7 +113,9 @@ def test_flags_put_an_item_behind_and_into_tier_b() -> None:
 
 def test_one_fact_is_asked_once_a_stratum() -> None:
     twice: dict[Stratum, int] = {**WANTED, "easy": 2}
-    items, _ = locking.lock([candidate("a"), candidate("b")], [], [verdict(candidate("a")), verdict(candidate("b"))], twice)
+    items, _ = locking.lock(
+        [candidate("a"), candidate("b")], [], [verdict(candidate("a")), verdict(candidate("b"))], twice
+    )
     assert len(items) == 1
 
 
@@ -96,8 +133,14 @@ def test_the_manifest_depends_on_the_bank_alone() -> None:
         ({"stem": "another stem"}, "does not hash to its id"),
         ({"key": 1}, "do not fit"),
         ({"evidence": ()}, "has no evidence"),
-        ({"evidence": (Evidence(source_id="s", chunk_id=CHUNK.chunk_id, quote="Lesions", start=1, end=8),)}, "not at its place"),
-        ({"evidence": (Evidence(source_id="s", chunk_id="none", quote="Lesions", start=0, end=7),)}, "not among the chunks"),
+        (
+            {"evidence": (Evidence(source_id="s", chunk_id=CHUNK.chunk_id, quote="Lesions", start=1, end=8),)},
+            "not at its place",
+        ),
+        (
+            {"evidence": (Evidence(source_id="s", chunk_id="none", quote="Lesions", start=0, end=7),)},
+            "not among the chunks",
+        ),
     ],
 )
 def test_what_does_not_hold_is_found(change: dict[str, Any], message: str) -> None:

@@ -14,8 +14,15 @@ from examgen.study import Taxonomy as Settings
 def passage(source: str, ordinal: int, text: str, heading: str = "") -> Chunk:
     start = 100 * ordinal
     return Chunk(
-        chunk_id=chunk_id(source, start, text), content_hash=content_hash(text), source_id=source, path=f"{source}.md",
-        start=start, end=start + len(text), ordinal=ordinal, heading=heading, text=text,
+        chunk_id=chunk_id(source, start, text),
+        content_hash=content_hash(text),
+        source_id=source,
+        path=f"{source}.md",
+        start=start,
+        end=start + len(text),
+        ordinal=ordinal,
+        heading=heading,
+        text=text,
     )
 
 
@@ -35,7 +42,15 @@ SEEDS = [Seed(query="optic nerve"), Seed(query="spinal cord")]
 
 def found(seed: str, chunks: list[Chunk]) -> list[Retrieval]:
     return [
-        Retrieval(query_id=seed, purpose="seed", query=seed, rank=rank, chunk_id=c.chunk_id, source_id=c.source_id, distance=0.1)
+        Retrieval(
+            query_id=seed,
+            purpose="seed",
+            query=seed,
+            rank=rank,
+            chunk_id=c.chunk_id,
+            source_id=c.source_id,
+            distance=0.1,
+        )
         for rank, c in enumerate(chunks)
     ]
 
@@ -89,8 +104,15 @@ def test_a_taxonomy_by_hand_is_used_as_given() -> None:
 def test_a_passage_is_written_from_once() -> None:
     topics = taxonomy.build(SEEDS, RETRIEVED, PASSAGES, VECTORS, Settings(), cap=3)
     rows = [
-        Retrieval(query_id=t.topic_id, purpose="subtopic", query="", rank=n, chunk_id=c.chunk_id, source_id=c.source_id,
-                  distance=0.1 * n)
+        Retrieval(
+            query_id=t.topic_id,
+            purpose="subtopic",
+            query="",
+            rank=n,
+            chunk_id=c.chunk_id,
+            source_id=c.source_id,
+            distance=0.1 * n,
+        )
         for t in topics
         for n, c in enumerate(PASSAGES)
     ]

@@ -1,6 +1,6 @@
 """A test double of Prefect's part: the flows' own code with each stage's work called directly, no server, no artifacts.
 
-Run as a script it does a whole study, so that a test can kill it: python -m tests.without_prefect STUDY RESULTS
+Run as a script it does a whole study, so that a test can kill it: python -m tests.without_prefect STUDY RESULTS [build]
 """
 
 from __future__ import annotations
@@ -61,4 +61,4 @@ def run(study: str, results: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], sys.argv[2])
+    (build if sys.argv[3:] == ["build"] else run)(sys.argv[1], sys.argv[2])

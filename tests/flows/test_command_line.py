@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ("run", "build", "evaluate", "calibrate", "report", "verify", "init", "check", "ui")
+COMMANDS = ("run", "build", "evaluate", "calibrate", "report", "verify", "init", "check", "ui", "estimate")
 
 
 def examgen(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

@@ -41,7 +41,7 @@ statistics: {{bootstrap_replicates: 100, permutations: 5}}
 def prepare(folder: Path, url: str) -> tuple[str, str]:
     (folder / "docs").mkdir(parents=True)
     for name in FILES:
-        shutil.copy(CORPUS / name, folder / "docs" / name)
+        shutil.copy2(CORPUS / name, folder / "docs" / name)
     (folder / "study.yaml").write_text(STUDY.format(url=url, in_flight=IN_FLIGHT))
     return str(folder / "study.yaml"), str(folder / "results")
 

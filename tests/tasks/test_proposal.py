@@ -8,7 +8,10 @@ from examgen.errors import CorpusError, StudyError
 from examgen.study import load_study
 from tasks.proposal import write_study
 
-TEXT = "# Optic nerve imaging\n\n## Acute optic neuritis\n\nThe lesion is long.\n\n## Orbit protocol\n\nFat is suppressed.\n"
+TEXT = (
+    "# Optic nerve imaging\n\n## Acute optic neuritis\n\nThe lesion is long.\n\n"
+    "## Orbit protocol\n\nFat is suppressed.\n"
+)
 
 
 def test_a_study_is_proposed_from_headings(tmp_path: Path) -> None:
