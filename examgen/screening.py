@@ -24,6 +24,12 @@ def _share(part: set[str], whole: set[str]) -> float:
     return len(part & whole) / len(part) if part else 1.0
 
 
+def _stems(words: set[str]) -> set[str]:
+    """Words without endings and hyphens, so that "suppressed" meets "suppress" and "open-ring" meets "open ring"."""
+    parts = {part for word in words for part in word.split("-") if part}
+    return {re.sub(r"(ing|ed|es|s|e)$", "", part) if len(part) > 4 else part for part in parts}
+
+
 def _numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)?", text))
 
@@ -70,9 +76,10 @@ def screen_by_rules(candidate: Candidate, stored: Sequence[Chunk], fresh: Sequen
         *(content_words(o) for i, o in enumerate(candidate.options) if i != candidate.key)
     )
     explained = content_words(candidate.explanation)
-    explanation_consistent = bool(candidate.explanation) and own <= explained | content_words(candidate.stem)
+    missing = _stems(own) - _stems(explained | content_words(candidate.stem))
+    explanation_consistent = bool(candidate.explanation) and not missing
     if not explanation_consistent:
-        issues.append(f"explanation does not name: {', '.join(sorted(own - explained)) or 'anything'}")
+        issues.append(f"explanation does not name: {', '.join(sorted(missing)) or 'anything'}")
     unique = True
     for place, option in enumerate(candidate.options):
         said = "" if place == candidate.key else supporting_sentence(option, key, candidate.stem, [*stored, *fresh])

@@ -101,7 +101,8 @@ def build(
     """Topics and subtopics from the passages that the seeds retrieved, without a language model.
 
     Passages with the same document title make a topic, passages with the same inner heading a subtopic; passages
-    without headings are labelled by a phrase of their own. Topics of one passage join the nearest topic.
+    without headings are labelled by a phrase of their own. Topics of one passage join the nearest topic, and a topic is
+    completed by the other sections of its documents, up to the allowed number of subtopics.
     `retrieved` holds one row per seed and passage; its `query_id` is the seed's query.
     """
     by_id = {chunk.chunk_id: chunk for chunk in corpus}
@@ -119,7 +120,21 @@ def build(
     for label, found in groups.items():
         for chunk in found:
             members[home[label], labels[chunk.chunk_id][1]].append(chunk)
+    _complete(members, {label: home[label] for label in groups}, corpus, set(by_id) & set(seed_of_chunk))
     return _as_topics(members, seed_of_chunk, settings)
+
+
+def _complete(
+    members: dict[tuple[str, str], list[Chunk]], home: Mapping[str, str], corpus: Sequence[Chunk], taken: set[str]
+) -> None:
+    """Add the other sections of the documents that became topics: a topic is not only what its seed happened to find.
+
+    A passage joins under its own headings, in the order of the document, behind what the seeds found.
+    """
+    for chunk in sorted(corpus, key=lambda chunk: (chunk.path, chunk.ordinal)):
+        found = _headings(chunk)
+        if chunk.chunk_id not in taken and len(found) > 1 and found[0] in home:
+            members[home[found[0]], found[-1]].append(chunk)
 
 
 def _as_topics(
@@ -132,7 +147,8 @@ def _as_topics(
         merged.setdefault(key, (topic, subtopic, []))[2].extend(chunks)
     used: Counter[str] = Counter()
     topics = []
-    for topic, subtopic, chunks in sorted(merged.values(), key=lambda found: (found[0], -len(found[2]), found[1])):
+    in_order = sorted(merged.values(), key=lambda found: (found[0], found[2][0].chunk_id not in seeds))
+    for topic, subtopic, chunks in in_order:
         if used[topic] >= settings.subtopics_per_topic:
             continue
         used[topic] += 1
@@ -141,30 +157,48 @@ def _as_topics(
                 topic_id=topic_id(topic, subtopic),
                 topic=topic,
                 subtopic=subtopic,
-                description=f"{subtopic}: {len(chunks)} passage(s) found for the seed “{seeds[chunks[0].chunk_id]}”",
-                seed=seeds[chunks[0].chunk_id],
+                description=f"{subtopic}: {len(chunks)} passage(s) {_found_by(chunks, seeds)}",
+                seed=next((seeds[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in seeds), ""),
                 chunk_ids=tuple(chunk.chunk_id for chunk in chunks),
             )
         )
     return topics
 
 
+def _found_by(chunks: Sequence[Chunk], seeds: Mapping[str, str]) -> str:
+    found = [seeds[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in seeds]
+    return f"found for the seed “{found[0]}”" if found else "of a document that a seed found"
+
+
+NEAR = 0.3
+"""A passage of another document is written from for a subtopic only when it is at most this cosine distance away."""
+
+
 def share_out(topics: Sequence[Topic], retrieved: Sequence[Retrieval], focused: int) -> list[Topic]:
-    """Give each subtopic the passages to write from: its own, then up to `focused` of the nearest.
+    """Give each subtopic the passages to write from: its own, then up to `focused` of the nearest, of its own documents
+    or near to it in meaning.
 
     A passage goes to the one subtopic it is nearest to, so that two subtopics do not ask the same facts.
     `retrieved` holds the subtopics' own searches; a row's `query_id` is the topic's id.
     """
     owner = {chunk_id: topic.topic_id for topic in reversed(topics) for chunk_id in topic.chunk_ids}
+    source_of = {row.chunk_id: row.source_id for row in retrieved}
+    own = {t.topic_id: {source_of[c] for c in t.chunk_ids if c in source_of} for t in topics}
     given: dict[str, list[str]] = defaultdict(list)
     for row in sorted(retrieved, key=lambda row: (row.distance, row.chunk_id, row.query_id)):
-        if row.chunk_id not in owner and len(given[row.query_id]) < focused:
+        belongs = row.distance <= NEAR or row.source_id in own[row.query_id]
+        if belongs and row.chunk_id not in owner and len(given[row.query_id]) < focused:
             owner[row.chunk_id] = row.query_id
             given[row.query_id].append(row.chunk_id)
     return [
-        topic.model_copy(update={"passages": (
-            *(chunk_id for chunk_id in topic.chunk_ids if owner[chunk_id] == topic.topic_id), *given[topic.topic_id]
-        )})
+        topic.model_copy(
+            update={
+                "passages": (
+                    *(chunk_id for chunk_id in topic.chunk_ids if owner[chunk_id] == topic.topic_id),
+                    *given[topic.topic_id],
+                )
+            }
+        )
         for topic in topics
     ]
 

@@ -245,5 +245,5 @@ def _drawn(slot: Slot, clause: Clause) -> tuple[str, ...]:
 
 
 def _articles(text: str) -> str:
-    """Text with "a" and "an" made to fit the word that follows."""
-    return re.sub(r"\b([Aa])n?(?= (\S+))", lambda m: m.group(1) + ("n" if _VOWEL.match(m.group(2)) else ""), text)
+    """Text with "a" and "an" made to fit the word that follows; before capitals ("an H-sign") they are left alone."""
+    return re.sub(r"\b([Aa])n?(?= ([a-z]\S*))", lambda m: m.group(1) + ("n" if _VOWEL.match(m.group(2)) else ""), text)

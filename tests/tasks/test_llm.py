@@ -14,6 +14,7 @@ from examgen.errors import EndpointError
 from examgen.study import Embedding, Endpoint
 from tasks import llm
 from tasks.asking import EndpointModel
+from tasks.embed import make_embedder
 from tasks.ledger import Budget, calls_of
 from tasks.pacing import Backoff
 from tests.stub_server import StubServer
@@ -250,3 +251,42 @@ def test_embeddings_come_through_the_same_home() -> None:
         llm.make_embeddings(Embedding(kind="openai", model="m", base_url="http://127.0.0.1:9/v1")).embed_documents(
             ["a"]
         )
+
+
+def test_what_was_found_out_in_one_shard_holds_in_the_next(tmp_path: Path) -> None:
+    """Other journals of the endpoint tell it; a model of another name finds out for itself."""
+    first, second, third = (tmp_path / f"{name}.calls.jsonl" for name in "abc")
+    with StubServer(refuses=("temperature", "max_tokens", "response_format")) as stub:
+        endpoint = Endpoint(id="stub", base_url=stub.base_url, model="stub-model")
+
+        async def one(model: EndpointModel) -> ChatReply:
+            return await model.ask(request(f"to {model.ledger.path}", schema={"type": "object"}, temperature=0.0))
+
+        before = []
+        for place, settings in ((first, {}), (second, {}), (third, {"model": "another"})):
+            asked = endpoint.model_copy(update=settings)
+            before.append(stub.calls)
+            reply, use = llm.with_model(asked, one, journal=str(place), earlier=sorted(tmp_path.glob("*.calls.jsonl")))
+            assert reply.answered
+            assert "structured output: text" in use.capabilities
+            assert "temperature: unsupported" in use.capabilities
+        assert [before[1] - before[0], before[2] - before[1], stub.calls - before[2]] == [5, 1, 5]
+
+
+def test_money_set_aside_for_calls_under_way_is_waited_for() -> None:
+    """Set aside is the most a call may cost; the limit counts what it did cost."""
+    with StubServer(latency=0.05) as stub:
+        budget = Budget(limit=20 * 100.0 + 1300.0)  # a call of the stub costs 100, a prompt like this sets aside 1,300
+        replies, model = ask(
+            stub, [request(f"q {n} {'x' * 3000}") for n in range(20)], budget=budget, price_in=1e6, price_out=0.0,
+            concurrency=8,
+        )  # fmt: skip
+    assert all(reply.answered for reply in replies)
+    assert (budget.spent, budget.reserved, model.stopped) == (2000.0, 0.0, "")
+
+
+def test_a_study_can_embed_at_an_endpoint() -> None:
+    with StubServer() as stub:
+        embedder = make_embedder(Embedding(kind="openai", model="m", base_url=stub.base_url, batch=2))
+        vectors = embedder.embed(["a", "b", "c"])
+    assert vectors.shape == (3, 8)

@@ -1,4 +1,4 @@
-"""The hand-written drafts on the sample corpus go the whole way of a model's reply, and the catches are counted."""
+"""Drafts authored for tests on the sample corpus go the whole way of a reply, and what catches them is counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from examgen.audits.grounding import closest_span
 from examgen.chat import ChatReply, ChatRequest
 from examgen.chunks import cut
 from examgen.evidence import locate
-from examgen.records import STRATA, Candidate, Chunk, Evidence, Topic, Verdict
+from examgen.records import STRATA, Candidate, Chunk, Evidence, Topic
 from examgen.replies import recover
 from examgen.screening import screen_by_rules
 from examgen.study import Chunking, Corpus
@@ -79,11 +79,9 @@ class Says:
     reply: str
     id: str = "authored"
     label: str = "authored:drafts"
-    calls: int = 0
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        self.calls += 1
-        return ChatReply(self.reply, "answered", f"hash {self.calls}")
+        return ChatReply(self.reply, "answered", request.tag)
 
 
 DRAFTS_READ = [
@@ -165,16 +163,11 @@ def run(passages: dict[str, list[Chunk]]) -> Run:
             told = refused[one.candidate_id]
             outcomes[draft.id] = Outcome(draft, "audit", tuple(why.split(":")[0] for why in told), "; ".join(told))
         else:
-            verdict = screened(one, by_id)
+            verdict = screen_by_rules(one, [by_id[evidence.chunk_id] for evidence in one.evidence])
             checks = () if verdict.accepted else ("screen",)
             outcomes[draft.id] = Outcome(draft, "".join(checks), checks, "; ".join(verdict.issues))
     flags = Counter(finding.check_id for finding in audited.findings if finding.severity == "flag")
     return Run(outcomes, flags)
-
-
-def screened(candidate: Candidate, by_id: Mapping[str, Chunk]) -> Verdict:
-    """The rule-based screen with the stored context, as the stage calls it."""
-    return screen_by_rules(candidate, [by_id[evidence.chunk_id] for evidence in candidate.evidence])
 
 
 def kind_of(draft: Draft) -> str:
@@ -183,7 +176,7 @@ def kind_of(draft: Draft) -> str:
 
 
 def test_the_file_holds_what_its_readme_says() -> None:
-    assert len({draft.id for draft in DRAFTS_READ}) == len(DRAFTS_READ) >= 120
+    assert len({draft.id for draft in DRAFTS_READ}) == len(DRAFTS_READ) == 127
     for stratum in STRATA:
         own = [draft for draft in DRAFTS_READ if draft.stratum == stratum]
         spoilt = sum(bool(draft.spoilt) for draft in own)
@@ -239,13 +232,7 @@ def unchecked(draft: Draft, passages: Mapping[str, list[Chunk]]) -> Candidate:
     fields = recover(reply).items[0]
     options = (fields["correct_answer"], *fields["distractors"])
     evidence = [
-        Evidence(
-            source_id=by_id[row["chunk_id"]].source_id,
-            chunk_id=row["chunk_id"],
-            quote=row["quote"],
-            start=0,
-            end=len(row["quote"]),
-        )
+        Evidence(source_id=by_id[row["chunk_id"]].source_id, start=0, end=len(row["quote"]), **row)
         for row in fields["evidence"]
     ]
     return Candidate(
@@ -260,9 +247,5 @@ def unchecked(draft: Draft, passages: Mapping[str, list[Chunk]]) -> Candidate:
         key=0,
         explanation=fields["explanation"],
         evidence=tuple(evidence),
-        question_type=fields["question_type"],
-        semantic_parent="t",
-        construction_batch=draft.id,
         writer="authored",
-        prompt_id="none",
     )

@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +251,13 @@ def test_screen_rejects_on_a_no_a_major_issue_and_no_verdict() -> None:
     assert "unreadable" in unread.issues[0]
     assert verdict().family == "same-family"
     assert agreement([verdict(), verdict()], [verdict(unique=False)]) == {"n": 2, "agreement": 0.0, "kappa": 0.0}
+
+
+def test_prompts_state_the_limits_by_which_the_suites_judge() -> None:
+    """A model that is not told how long options must be would be rejected for it."""
+    suites = Path(__file__).resolve().parents[2] / "expectations" / "suites" / "item_acceptance.json"
+    limits = {e["meta"]["check_id"]: e["kwargs"].get("limit") for e in json.loads(suites.read_text())["expectations"]}
+    for stratum in ("hard", "synthesis"):
+        text = prompts.load(f"item_{stratum}").text
+        for check in ("stem_words", "option_words_least"):
+            assert f" {limits[f'{stratum}.{check}']} " in text, (stratum, check)
