@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from examgen import ids
@@ -97,13 +97,17 @@ class Draft:
 
 def read_draft(reply: ChatReply, passages: Sequence[Chunk], stratum: Stratum, language: str = "en") -> Draft:
     """A draft from a reply: fields under any usual name, quotes found in the passages to the letter."""
+    draft = _read(reply, passages, stratum, language)
+    cut = reply.answered and reply.finish_reason == "length"
+    return replace(draft, problem=f"{draft.problem} (cut off at the token limit)") if draft.problem and cut else draft
+
+
+def _read(reply: ChatReply, passages: Sequence[Chunk], stratum: Stratum, language: str) -> Draft:
     if not reply.answered:
         return Draft(problem=f"no draft: {reply.outcome}{f' ({reply.error})' if reply.error else ''}")
     found = recover(reply.text)
     if found.problem:
-        return Draft(
-            problem=found.problem + (" (cut off at the token limit)" if reply.finish_reason == "length" else "")
-        )
+        return Draft(problem=found.problem)
     fields, steps = renamed(found.items[0], _NAMES)
     fields, more = _with_options(fields)
     steps = [*found.steps, *steps, *more]

@@ -154,15 +154,15 @@ def screen_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
     kind: Literal["stored", "fresh"] = shard.inputs["context"]
     bars.start("screening items", len(candidates))
 
+    room = asyncio.Semaphore(2 * int(shard.inputs["endpoint"]["concurrency"]) + 64)  # prompts held at once
+
     async def one(model: ChatModel, candidate: Candidate) -> Verdict:
         names = fresh[candidate.stem] if kind == "fresh" else [e.chunk_id for e in candidate.evidence]
-        verdict = await screen_with_model(
-            model,
-            candidate,
-            [chunks[name] for name in dict.fromkeys(names)],
-            context_kind=kind,
-            family=shard.inputs["family"],
-        )
+        context = [chunks[name] for name in dict.fromkeys(names)]
+        async with room:
+            verdict = await screen_with_model(
+                model, candidate, context, context_kind=kind, family=shard.inputs["family"]
+            )
         bars.advance("screening items")
         return verdict
 

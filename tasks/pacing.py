@@ -114,7 +114,7 @@ class Breaker:
     that opens it; `failures` the same for passing faults.
     """
 
-    refusals: int = 3
+    refusals: int = 5
     failures: int = 12
     reason: str = ""
     _refused: set[str] = field(default_factory=set)

@@ -261,3 +261,10 @@ def test_prompts_state_the_limits_by_which_the_suites_judge() -> None:
         text = prompts.load(f"item_{stratum}").text
         for check in ("stem_words", "option_words_least"):
             assert f" {limits[f'{stratum}.{check}']} " in text, (stratum, check)
+
+
+def test_a_draft_cut_off_says_so_whatever_is_missing_from_it() -> None:
+    whole = json.dumps(draft())
+    cut = ChatReply(whole[: whole.index('"evidence"') + 20], "answered", "h", finish_reason="length")
+    result, _ = write(lambda request, n: cut)
+    assert result.rejects[0].reason == "no evidence is quoted (cut off at the token limit)"
