@@ -9,6 +9,7 @@ from typing import Any
 from examgen.ids import canonical_json, digest, item_id
 from examgen.keys import locked_tier_hash
 from examgen.records import LETTERS, STRATA, BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
+from examgen.writing.balance import lean
 
 TIERS = {
     "A": "complete provenance and no transparency flag",
@@ -83,7 +84,7 @@ def choose(
     for (_, stratum), group in groups.items():
         room = wanted.get(stratum, 0)
         for candidate in sorted(group, key=lambda c: len(flags.get(c.candidate_id, ()))):
-            fact = (stratum, tuple(sorted(evidence.quote for evidence in candidate.evidence)))
+            fact = _fact(candidate)
             if room > 0 and fact not in asked and candidate.item_id not in taken:
                 asked.add(fact)
                 taken.add(candidate.item_id)
@@ -91,7 +92,54 @@ def choose(
                 room -= 1
             else:
                 surplus.append(candidate)
-    return chosen, surplus
+    return _balanced(chosen, surplus, flags)
+
+
+SWEEPS = 6
+"""Passes over the bank in search of swaps; it settles in three or four."""
+
+
+def _fact(candidate: Candidate) -> tuple[Stratum, tuple[str, ...]]:
+    return candidate.stratum, tuple(sorted(evidence.quote for evidence in candidate.evidence))
+
+
+def _lean(candidate: Candidate) -> tuple[int, ...]:
+    key = candidate.key
+    return lean((candidate.options[key], *candidate.options[:key], *candidate.options[key + 1 :]))
+
+
+def _balanced(
+    chosen: list[Candidate], surplus: list[Candidate], flags: Mapping[str, Sequence[str]]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Swap chosen items for spare ones of the same subtopic and stratum where that keeps keys from standing out.
+
+    Over the bank the signs of "key longer, key's numbers larger, …" should cancel (see `writing.balance.lean`): what a
+    selector of options alone could learn. A spare item with more flags never replaces one with fewer.
+    """
+    lists = {candidate.candidate_id: _lean(candidate) for candidate in [*chosen, *surplus]}
+    state = [sum(values) for values in zip(*(lists[c.candidate_id] for c in chosen), strict=True)] if chosen else []
+    spare: dict[tuple[str, Stratum], list[Candidate]] = defaultdict(list)
+    for candidate in surplus:
+        spare[candidate.topic_id, candidate.stratum].append(candidate)
+    facts, ids = {_fact(candidate) for candidate in chosen}, {candidate.item_id for candidate in chosen}
+    for _ in range(SWEEPS):
+        swapped = False
+        for place, held in enumerate(chosen):
+            group = spare[held.topic_id, held.stratum]
+            for number, other in enumerate(group):
+                new = (_fact(other) not in facts - {_fact(held)}) and other.item_id not in ids - {held.item_id}
+                fewer = len(flags.get(other.candidate_id, ())) <= len(flags.get(held.candidate_id, ()))
+                moved = [
+                    s - a + b
+                    for s, a, b in zip(state, lists[held.candidate_id], lists[other.candidate_id], strict=True)
+                ]
+                if new and fewer and sum(v * v for v in moved) < sum(v * v for v in state):
+                    facts, ids = facts - {_fact(held)} | {_fact(other)}, ids - {held.item_id} | {other.item_id}
+                    chosen[place], group[number], held, state, swapped = other, held, other, moved, True
+        if not swapped:
+            break
+    kept = {candidate.candidate_id for candidate in chosen}
+    return chosen, [c for c in [*chosen, *(c for group in spare.values() for c in group)] if c.candidate_id not in kept]
 
 
 def flagged(item: BankItem, flags: Sequence[str]) -> BankItem:

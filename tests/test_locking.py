@@ -150,3 +150,18 @@ def test_what_does_not_hold_is_found(change: dict[str, Any], message: str) -> No
     changed = items[0].model_copy(update=change)
     assert message in " ".join(locking.problems([changed], chunks, {"s"}))
     assert "occurs twice" in " ".join(locking.problems(items * 2, chunks, {"s"}))
+
+
+def test_spare_items_are_swapped_in_where_keys_would_stand_out() -> None:
+    def leaning(name: str, topic: str, longer: bool) -> Candidate:
+        key, other = ("three to four long words", "two") if longer else ("two", "three to four long words")
+        made = candidate(name, quote=TEXT[: 8 + len(name)], topic_id=topic)
+        return made.model_copy(update={"options": (key, other, other + " a", other + " b")})
+
+    first = [leaning("a", "t1", True), leaning("bb", "t2", True)]
+    spare = [leaning("ccc", "t2", False)]
+    chosen, surplus = locking.choose([*first, *spare], {}, {"easy": 1})
+    assert [c.candidate_id for c in chosen] == ["c-a", "c-ccc"]
+    assert [c.candidate_id for c in surplus] == ["c-bb"]
+    chosen, _ = locking.choose([*first, *spare], {"c-ccc": ["clang"]}, {"easy": 1})
+    assert [c.candidate_id for c in chosen] == ["c-a", "c-bb"], "never for a flagged one"
