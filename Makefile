@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STUDY  ?= data/studies/ms_mri.yaml
 STAMP  := $(VENV)/.installed
 
-.PHONY: run test check ui serve stop clean help
+.PHONY: run test check ui clean help
 
 help:
 	@echo "make run    build, evaluate and report the default study (STUDY=path for another)"
@@ -36,12 +36,6 @@ check: $(STAMP)
 
 ui: $(STAMP)
 	@$(BIN)/examgen ui
-
-serve: $(STAMP)
-	@$(BIN)/examgen serve
-
-stop: $(STAMP)
-	@$(BIN)/examgen stop
 
 clean:
 	rm -rf $(VENV) data/results
