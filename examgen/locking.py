@@ -67,19 +67,23 @@ def _issue_kind(verdict: Verdict) -> str:
     )
 
 
+RARER: tuple[Stratum, ...] = ("synthesis", "medium", "easy", "hard")
+"""Strata in the order in which they take their facts: those that find fewest first."""
+
+
 def choose(
     candidates: Sequence[Candidate], flags: Mapping[str, Sequence[str]], wanted: Mapping[Stratum, int]
 ) -> tuple[list[Candidate], list[Candidate]]:
     """The accepted candidates that are locked and those that are more than was asked for.
 
-    Per subtopic and stratum: fewest flags first, then the order of writing. Each evidence quote serves at most one
-    item of a stratum, so that no fact is asked twice in the same way.
+    Per subtopic and stratum: fewest flags first, then the order of writing. The same evidence serves one item
+    of the bank, whatever its stratum, so that no fact is asked twice.
     """
     groups: dict[tuple[str, Stratum], list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
+    for candidate in sorted(candidates, key=lambda candidate: RARER.index(candidate.stratum)):
         groups[candidate.topic_id, candidate.stratum].append(candidate)
     chosen, surplus = [], []
-    asked: set[tuple[Stratum, tuple[str, ...]]] = set()
+    asked: set[tuple[str, ...]] = set()
     taken: set[str] = set()
     for (_, stratum), group in groups.items():
         room = wanted.get(stratum, 0)
@@ -99,8 +103,8 @@ SWEEPS = 6
 """Passes over the bank in search of swaps; it settles in three or four."""
 
 
-def _fact(candidate: Candidate) -> tuple[Stratum, tuple[str, ...]]:
-    return candidate.stratum, tuple(sorted(evidence.quote for evidence in candidate.evidence))
+def _fact(candidate: Candidate) -> tuple[str, ...]:
+    return tuple(sorted(evidence.quote for evidence in candidate.evidence))
 
 
 def _lean(candidate: Candidate) -> tuple[int, ...]:

@@ -247,7 +247,10 @@ def check_version(table: pa.Table, path: str) -> None:
 def read_table(path: str) -> pa.Table:
     """A Parquet file as an Arrow table, its version checked."""
     found, inner = filesystem(str(path))
-    table = pq.read_table(inner, filesystem=found, partitioning=None)
+    try:
+        table = pq.read_table(inner, filesystem=found, partitioning=None)
+    except pa.ArrowInvalid as error:
+        raise TableError(f"{path}: is no readable Parquet file ({str(error).split('.')[0]})") from error
     check_version(table, str(path))
     return table
 

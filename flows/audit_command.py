@@ -30,7 +30,7 @@ def audit(
 ) -> None:
     """Audit a bank that was made elsewhere: wording, cues, duplicates, item-writing flaws. Nothing is changed in it.
 
-    Example: examgen audit questions.csv --out audit --column stem=Question --column answer=Key
+    Example: examgen audit questions.csv --out audit --column stem=Question --column "options=A|B|C|D" --column key=Key
     """
     from tasks import server
     from tasks.audit_bank import audit_file, compare_files

@@ -64,7 +64,7 @@ def evaluate(
     """
     from flows.session import session
 
-    with session(study, results) as prefect:
+    with session(study, results, "bank") as prefect:
         prefect.evaluate(retry_unresolved)
 
 
@@ -76,7 +76,7 @@ def calibrate(study: StudyPath, results: Results = DEFAULT_RESULTS) -> None:
     """
     from flows.session import session
 
-    with session(study, results) as prefect:
+    with session(study, results, "evaluation") as prefect:
         prefect.calibrate()
 
 
@@ -88,7 +88,7 @@ def report(study: StudyPath, results: Results = DEFAULT_RESULTS) -> None:
     """
     from flows.session import session
 
-    with session(study, results) as prefect:
+    with session(study, results, "results") as prefect:
         prefect.report()
 
 
@@ -162,19 +162,31 @@ def ui(results: Results = DEFAULT_RESULTS, port: Annotated[int, typer.Option(hel
 def main() -> None:
     """Run the command line; expected errors are one clear line each and an exit code."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)
+        if isinstance(code, int) and code:  # this typer returns what Ctrl-C and --help ask for instead of raising it
+            raise typer.Exit(code)
     except InputError as error:
         _say(error, 2)
     except ExamGenError as error:
         _say(error, 1)
     except typer.Exit as leaving:
+        if leaving.exit_code == INTERRUPTED:
+            _stopped()
         sys.exit(leaving.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("Stopped. What was finished is kept: the same command goes on from there.", err=True)
-        sys.exit(130)
+        _stopped()
+        sys.exit(INTERRUPTED)
     except typer.TyperException as error:  # wrong words on the command line
         typer.echo(f"error: {getattr(error, 'format_message', error.__str__)()}", err=True)  # it names the option
         sys.exit(2)
+
+
+INTERRUPTED = 130
+"""Exit code of a run that was stopped by Ctrl-C, as shells have it."""
+
+
+def _stopped() -> None:
+    typer.echo("Stopped. What was finished is kept: the same command goes on from there.", err=True)
 
 
 def _say(error: Exception, code: int) -> None:

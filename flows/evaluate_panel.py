@@ -57,7 +57,8 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     for endpoint in endpoints:
         if not all(d.facts["complete"] for d in by_endpoint[endpoint.id]):
             reasons = {d.facts["stopped"] or "some items are unresolved" for d in by_endpoint[endpoint.id]}
-            say(f"    note: {endpoint.id} is incomplete ({'; '.join(sorted(reasons))}); go on with --retry-unresolved")
+            why = "; ".join(sorted(reasons))
+            say(f"    note: {endpoint.id} is incomplete ({why}); go on: examgen evaluate STUDY --retry-unresolved")
     runtimes = _runtimes(place, servers)
     described = [endpoint_row(study, e, writers, runtimes.get(e.id, ""), by_endpoint[e.id]) for e in endpoints]
     return _compact(study, place, bank, described, by_endpoint)

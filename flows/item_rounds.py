@@ -87,7 +87,7 @@ def accepted_items(bench: Bench) -> dict[str, Any]:
         before = total
         wanted = _next_wanted(wanted, missing, study.writing.surplus, study.writing.method == "llm")
     if missing:
-        say(f"    note: the documents carry {sum(missing.values())} items fewer than asked: see the manifest")
+        say(f"    note: the documents carry {sum(missing.values())} fewer items: see bank.lock.json, shortfalls")
     if study.screen.method == "llm" and study.screen.second_endpoint:
         return {"audit": audited, "screen": screened, "written": written, **_second_screen(bench, audited, screened)}
     return {"audit": audited, "screen": screened, "written": written}

@@ -14,7 +14,7 @@ from examgen.study import load_study
 from tasks import server, tally
 from tasks.preflight import preflight
 from tasks.progress import say
-from tasks.workplace import prefect_home
+from tasks.workplace import Workplace, prefect_home
 
 
 class Session:
@@ -82,10 +82,15 @@ def _calm_logs() -> None:
 
 
 @contextlib.contextmanager
-def session(study: Path, results: Path) -> Iterator[Session]:
-    """Check the study, start or find a server, hand out the flows, say what it cost."""
-    load_study(study)
+def session(study: Path, results: Path, needs: str = "") -> Iterator[Session]:
+    """Check the study, start or find a server, hand out the flows, say what it cost.
+
+    `needs` is what must be there already ("bank", "evaluation", "results"): its lack is said before a server starts.
+    """
+    loaded = load_study(study)
     preflight(study)
+    if needs:
+        Workplace(results, loaded.study).latest(needs)
     server.quiet()
     _calm_logs()
     started = time.monotonic()

@@ -47,16 +47,17 @@ def _warnings(sources: list[Source], passages: list[Chunk]) -> list[str]:
     """What an author should know of the corpus: a few sources that dominate, files that gave nothing."""
     found = []
     share = Counter(chunk.path for chunk in passages)
-    if len(share) >= 4:
+    if len(share) >= 8:
         top = share.most_common(3)
         part = sum(count for _, count in top) / len(passages)
         if part > 0.5:
             names = ", ".join(path for path, _ in top)
             found.append(f"three of {len(share)} sources hold {part:.0%} of the passages: {names}")
+    paths = {source.source_id: source.path for source in sources}
     lost = [source for source in sources if source.status in ("unreadable", "empty")]
-    found += [f"{source.path}: {source.status}: {source.reason}" for source in lost]
+    found += [f"{source.path}: {source.reason or source.status}" for source in lost]
     found += [
-        f"{source.path}: nearly the same text as {source.near_duplicate_of}"
+        f"{source.path}: {source.status}: like {paths.get(source.near_duplicate_of, source.near_duplicate_of)}"
         for source in sources
         if source.near_duplicate_of
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from examgen import baselines
 from examgen.errors import StudyError
 from examgen.study import Endpoint, load_study
 from tasks import read_sources
@@ -12,6 +13,9 @@ from tasks.workplace import corpus_folder
 
 
 def _endpoint_problem(endpoint: Endpoint) -> str:
+    if endpoint.kind == "baseline" and endpoint.model not in baselines.NAMES:
+        known = ", ".join(baselines.NAMES)
+        return f"endpoints.{endpoint.id}.model: no baseline is called {endpoint.model!r}; there are {known}"
     if endpoint.kind == "openai" and not endpoint.model:
         return f"endpoints.{endpoint.id}.model: name the model that {endpoint.base_url or 'OpenAI'} should run"
     if endpoint.key_env and not os.environ.get(endpoint.key_env):

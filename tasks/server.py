@@ -99,7 +99,10 @@ def _wait(url: str, guard: subprocess.Popen[bytes], log: Path, seconds: float) -
 
 def start(home: Path, port: int | None = None, seconds: float = 180.0) -> tuple[subprocess.Popen[bytes], str]:
     """Start a server on loopback with its records under `home`; it stops when this process ends, even by kill -9."""
-    home.mkdir(parents=True, exist_ok=True)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{home}: cannot be made ({error.strerror}): choose another folder with --results") from error
     number = port or free_port()
     url = f"http://127.0.0.1:{number}/api"
     # The port goes by environment: given on the command line, the UI would call the default port.

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from examgen import keys, locking, tables
-from examgen.errors import BankError
+from examgen.errors import BankError, TableError
 from examgen.records import BankItem, Chunk, Source
 from examgen.statistics.tiers import tier_hash
 from tasks import store
@@ -61,9 +61,12 @@ def verify_bank(folder: Path) -> list[str]:
     wrong = _hash_problems(folder, manifest["tables"])
     if any(line.startswith("bank.parquet: is in") for line in wrong):
         raise BankError("\n".join(f"{folder}: {line}" for line in wrong))
-    items = tables.read_records(str(folder / "bank.parquet"), BankItem)
-    chunks = tables.read_records(str(folder / "chunks.parquet"), Chunk)
-    sources = {source.source_id for source in tables.read_records(str(folder / "sources.parquet"), Source)}
+    try:
+        items = tables.read_records(str(folder / "bank.parquet"), BankItem)
+        chunks = tables.read_records(str(folder / "chunks.parquet"), Chunk)
+        sources = {source.source_id for source in tables.read_records(str(folder / "sources.parquet"), Source)}
+    except (TableError, FileNotFoundError) as error:
+        raise BankError("\n".join(f"{folder}: {line}" for line in [*wrong, str(error)])) from error
     wrong += locking.problems(items, {chunk.chunk_id: chunk for chunk in chunks}, sources)
     wrong += _text_problems(folder, chunks)
     if locking.bank_id(items, manifest["facts"]) != manifest["bank_id"]:

@@ -123,7 +123,9 @@ def _power_limits(study: Study, results: Results, items: int) -> list[str]:
 
 def _screen_limits(study: Study) -> list[str]:
     if study.screen.method == "rules":
-        return ["Consistency was screened by rules against the stored passages; no person has reviewed the keys."]
+        fresh = study.screen.context == "fresh"
+        seen = "the item's own and freshly searched passages" if fresh else "the stored passages"
+        return [f"Consistency was screened by rules against {seen}; no person has reviewed the keys."]
     if not study.screen.second_endpoint:
         return ["Consistency was screened by one model family; no person has reviewed the keys."]
     return ["No person has reviewed the keys unless a review is listed with the bank."]

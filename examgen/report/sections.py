@@ -136,7 +136,7 @@ def _shown(row: Row, value: float) -> str:
     """In the unit of the statistic: a count, percentage points, percent or a plain number."""
     name = str(row["statistic"])
     counts = ("items", "items needed", "items flagged", "items missed by the majority")
-    if name in counts or name.startswith("items needed,"):
+    if name in counts or name.startswith(("items needed,", "power proved")):
         return whole(value)
     if name == "minimum detectable difference" or "error" in name:
         return points(value)

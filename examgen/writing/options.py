@@ -112,12 +112,23 @@ def two_by_two(clause: Clause, slots: Sequence[Slot], lexicons: Lexicons) -> lis
         if not _independent(clause, first, second):
             continue
         values = tuple((slot.surface, _second_value(slot, clause)) for slot in (first, second))
-        if not _consistent(first, second, values):
+        if not _consistent(first, second, values) or _flips_twice(*values) or _flips_twice(*values[::-1]):
             continue
         made = _construct(clause, (first, second), values, lexicons)
         if made:
             found.append(made)
     return sorted(found, key=lambda construction: -construction.score)
+
+
+_DENIAL = re.compile(r"\b(?:not|no|never|without|neither)\b|n't\b")
+_BOUND = re.compile(r"\b(?:at least|at most|less|fewer|more|above|below|under|over|exceeds?|longer|shorter)\b")
+
+
+def _flips_twice(denied: Sequence[str], bounded: Sequence[str]) -> bool:
+    """Whether one slot denies and the other turns a bound round: "not counted below 3 mm" is true where "counted from
+    3 mm" is, so the option with both would be right as well."""
+    denials = {bool(_DENIAL.search(value)) for value in denied}
+    return len(denials) == 2 and all(_BOUND.search(value) for value in bounded)
 
 
 def one_slot(clause: Clause, slots: Sequence[Slot], lexicons: Lexicons) -> list[Construction]:
