@@ -146,7 +146,8 @@ def _write_by_rules(bench: Bench, wanted: Wanted) -> list[Done]:
         shards.append(bench.shard("write", f"write · {topic}", depends, inputs))
     bars.start("writing items", sum(map(len, groups.values())))
     with Step("write") as step:
-        done = run_shards(write_items, shards)
+        # One after the other: threads that only compute would wait for each other, and each would count the corpus.
+        done = run_shards(write_items, shards, lane=lambda _: "rules")
         step.outcome = f"{sum(d.counts['candidates'] for d in done)} candidates over {len(groups)} topics"
     return done
 
