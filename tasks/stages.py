@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import time
 import uuid
@@ -174,14 +173,3 @@ def clear_leftovers(work: Path, older_than: float = 3600.0) -> int:
             shutil.rmtree(place, ignore_errors=True)
             removed += 1
     return removed
-
-
-def process_alive(pid: int) -> bool:
-    """Whether a process of that number runs on this machine."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
