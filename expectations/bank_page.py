@@ -59,7 +59,8 @@ def _probe(probe: CueProbe | None) -> str:
     return told
 
 
-def _figures(summary: BankSummary) -> list[tuple[str, str]]:
+def figures(summary: BankSummary) -> list[tuple[str, str]]:
+    """What a bank looks like from outside, in words: name and value."""
     places = ", ".join(f"{letter} {count:,}" for letter, count in summary.positions.items())
     return [
         ("Items audited", f"{summary.items:,}"),
@@ -73,7 +74,7 @@ def _figures(summary: BankSummary) -> list[tuple[str, str]]:
 
 
 def _figure_table(summary: BankSummary) -> str:
-    rows = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in _figures(summary))
+    rows = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in figures(summary))
     return f'<div class="table scroll"><table><tbody>{rows}</tbody></table></div>'
 
 
@@ -167,8 +168,8 @@ def bank_page(audit: BankAudit) -> str:
 
 def comparison_page(left: BankAudit, right: BankAudit) -> str:
     """Two banks side by side: length cues, cue probe, places of the keys, and the share of items behind each check."""
-    pairs = zip(_figures(left.summary), _figures(right.summary), strict=True)
-    figures = "".join(f'<tr><th scope="row">{name}</th><td>{a}</td><td>{b}</td></tr>' for (name, a), (_, b) in pairs)
+    pairs = zip(figures(left.summary), figures(right.summary), strict=True)
+    table = "".join(f'<tr><th scope="row">{name}</th><td>{a}</td><td>{b}</td></tr>' for (name, a), (_, b) in pairs)
     there = {check.check_id: check for check in right.checks}
     top = max([check.share for check in (*left.checks, *right.checks)], default=0) or 1
     rows = []
@@ -193,7 +194,7 @@ def comparison_page(left: BankAudit, right: BankAudit) -> str:
         f'<section id="summary"><p class="headline">{names[0]}: {escape(left.summary.headline)}</p>'
         f'<p class="headline">{names[1]}: {escape(right.summary.headline)}</p>'
         f'<div class="table scroll"><table><thead><tr><th></th><th>{names[0]}</th><th>{names[1]}</th></tr></thead>'
-        f"<tbody>{figures}</tbody></table></div>"
+        f"<tbody>{table}</tbody></table></div>"
         f'</section><section id="checks"><h2>Share of items behind each check</h2><div class="table '
         f'scroll"><table><thead>{head}</thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></section>"

@@ -26,3 +26,21 @@ class StudyRequest(BaseModel):
     def load(self) -> Study:
         """The study itself; `StudyError` when it is wrong."""
         return load_study(self.study)
+
+
+class AuditRequest(BaseModel):
+    """A bank made elsewhere, and where its audit goes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: str = Field(description="bank to audit: CSV, TSV, JSONL, JSON, Parquet or GIFT")
+    out: str = Field("audit", description="folder for findings, funnel, report and Data Docs")
+    columns: dict[str, str] = Field({}, description="field: column of the file, where it is not found by itself")
+    against: str = Field("", description="a second bank, set beside the first")
+    against_columns: dict[str, str] = Field({}, description="the same as columns, for the second bank")
+    suites: str = Field("", description="folder of suites; empty: those of the project")
+
+    @property
+    def name(self) -> str:
+        """Short name for run names: the file's name."""
+        return Path(self.file).stem

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from expectations import documents
 from expectations.bank_audit import BankAudit, audit_bank
-from expectations.bank_page import bank_page, comparison_page
+from expectations.bank_page import bank_page, comparison_page, figures
 from tasks import store
 
 
@@ -27,12 +28,48 @@ def audit_file(
     return audit
 
 
-def compare_files(
-    first: str | Path, second: str | Path, out: str | Path, suites: str | Path = ""
-) -> tuple[BankAudit, BankAudit]:
-    """Audit two banks, each into a folder of its own, and write comparison.html beside them."""
+def audit_facts(audit: BankAudit, folder: Path) -> dict[str, Any]:
+    """What a person or a run record is told of an audit, as plain values; the tables hold the rest."""
+    return {
+        "name": audit.summary.name,
+        "headline": audit.summary.headline,
+        "columns": audit.bank.layout,
+        "rows": audit.bank.rows,
+        "items": len(audit.bank.items),
+        "accepted": len(audit.judgement.accepted_ids),
+        "skipped": list(audit.summary.skipped),
+        "findings": [
+            {
+                "check": check.check_id,
+                "severity": check.severity,
+                "items": check.count,
+                "share": round(check.share, 4),
+                "holds": check.reason,
+            }
+            for check in audit.checks
+            if check.count
+        ],
+        "funnel": [row.model_dump() for row in audit.funnel()],
+        "figures": [{"figure": name, "value": value} for name, value in figures(audit.summary)],
+        "folder": str(folder.resolve()),
+        "report": str((folder / "report.html").resolve()),
+        "data_docs": str((folder / "data_docs" / "index.html").resolve()),
+    }
+
+
+def audit_banks(
+    file: str, out: str, columns: Mapping[str, str], against: str, against_columns: Mapping[str, str], suites: str
+) -> dict[str, Any]:
+    """Audit one bank, or two side by side: each into a folder of its own, with comparison.html above them.
+
+    Returns {"banks": facts of each bank, "comparison": path or empty}.
+    """
     folder = Path(out)
-    left = audit_file(first, folder / "first", suites=suites)
-    right = audit_file(second, folder / "second", suites=suites)
-    store.write_text(folder / "comparison.html", comparison_page(left, right))
-    return left, right
+    if not against:
+        return {"banks": [audit_facts(audit_file(file, folder, columns, suites), folder)], "comparison": ""}
+    left = audit_file(file, folder / "first", columns, suites)
+    right = audit_file(against, folder / "second", against_columns, suites)
+    page = folder / "comparison.html"
+    store.write_text(page, comparison_page(left, right))
+    facts = [audit_facts(left, folder / "first"), audit_facts(right, folder / "second")]
+    return {"banks": facts, "comparison": str(page.resolve())}

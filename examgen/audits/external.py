@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from examgen.audits.bank_file import Row, read_file, text_of
 from examgen.audits.gift import read_gift
 from examgen.audits.items import AuditItem
-from examgen.audits.layouts import Layout, Row, detect, key_place, mapped, options_of, parsed
-from examgen.errors import BankError
+from examgen.audits.key_cells import KeyWay, key_place, single, way_of
+from examgen.audits.layouts import Layout, detect, options_of, parsed
+from examgen.errors import BankError, TableError
 from examgen.ids import item_id
 from examgen.records import LETTERS
-from examgen.tables import read_rows
 
 
 @dataclass(frozen=True)
@@ -35,19 +31,24 @@ class ExternalBank:
         return len(self.items) + len(self.left_out)
 
 
-def _item(row: Row, layout: Layout, number: int, stem: str) -> AuditItem | str:
+def _item(row: Row, layout: Layout, way: KeyWay, name: str, stem: str) -> AuditItem | str:
     """The item of a row, or why it is none."""
     nested = parsed(row.get(layout.stem))
     text = nested.get("stem", nested.get("text", "")) if isinstance(nested, dict) else row.get(layout.stem)
     options, labels = options_of(row, layout)
     if len(options) < 2 or len(options) > len(LETTERS):
         return f"{len(options)} options; 2 to {len(LETTERS)} are audited"
-    key = key_place(row.get(layout.key), options, labels, layout.one_based)
+    cell = single(parsed(row.get(layout.key)), options)
+    if isinstance(cell, list | tuple):
+        return f"{len(cell)} keys, not one"
+    if cell is None or not str(cell).strip():
+        return "no key is given"
+    key = key_place(cell, options, labels, way)
     if key < 0:
         return f"the key {str(row.get(layout.key))[:60]!r} is none of the options"
     told = {
-        name: "" if row.get(column) is None else str(row.get(column))
-        for name, column in (("explanation", layout.explanation), ("topic", layout.topic), ("id", layout.id))
+        field: "" if row.get(column) is None else str(row.get(column))
+        for field, column in (("explanation", layout.explanation), ("topic", layout.topic), ("id", layout.id))
         if column
     }
     asked = "" if text is None else str(text)
@@ -59,87 +60,61 @@ def _item(row: Row, layout: Layout, number: int, stem: str) -> AuditItem | str:
         explanation=told.get("explanation", ""),
         topic=told.get("topic", "") or stem,
         subtopic=told.get("topic", "") or stem,
-        candidate_id=told.get("id") or f"row {number}",
+        candidate_id=told.get("id") or name,
     )
 
 
-def _csv_rows(text: str, delimiter: str) -> list[Row]:
-    """Rows of a CSV; one without a header, a stem, options and a letter a row (MMLU), gets column names."""
-    csv.field_size_limit(10_000_000)
-    lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in line)]
-    if not lines:
-        return []
-    first = lines[0]
-    if 4 <= len(first) <= 12 and re.fullmatch(r"[A-J]", first[-1].strip()):
-        header = ["question", *LETTERS[: len(first) - 2], "answer"]
-        return [dict(zip(header, line, strict=False)) for line in lines]
-    return [dict(zip(first, line, strict=False)) for line in lines[1:]]
-
-
-def _rows(path: Path) -> list[Row]:
-    kind = path.suffix.casefold()
-    if kind == ".parquet":
-        return list(read_rows(str(path)))
-    text = path.read_text(encoding="utf-8-sig")
-    if kind in (".csv", ".tsv"):
-        return _csv_rows(text, "\t" if kind == ".tsv" else ",")
-    if kind in (".jsonl", ".ndjson") or (kind == ".json" and not text.lstrip().startswith("[")):
-        lines = [line for line in text.splitlines() if line.strip()]
-        if kind == ".json":
-            whole = json.loads(text)
-            found = next((value for value in whole.values() if isinstance(value, list)), [whole])
-            return list(found)
-        return [json.loads(line) for line in lines]
-    if kind == ".json":
-        return list(json.loads(text))
-    raise BankError(
-        f"{path}: files ending in {kind or 'nothing'} are not read: give CSV, TSV, JSONL, JSON, Parquet or GIFT"
-    )
+def _way(rows: Sequence[Row], layout: Layout) -> KeyWay:
+    """How the keys of the bank are written."""
+    if layout.distractors:
+        return KeyWay("text")
+    seen = []
+    for row in rows:
+        options, labels = options_of(row, layout)
+        seen.append((single(parsed(row.get(layout.key)), options), options, labels))
+    return way_of(seen, layout.base)
 
 
 def read_bank(path: str | Path, mapping: Mapping[str, str] | None = None) -> ExternalBank:
     """Read a bank of any known layout; `BankError` where the file cannot be used at all.
 
-    Rows without a usable stem, two to ten options and a key are left out with the reason. Repeated ids get the row
-    number.
+    `mapping` names columns by field (see `layouts.FIELDS`); what it leaves out is found by name. Rows without two to
+    ten options and a key, and lines that cannot be read, are left out with the reason. Repeated ids get the row number.
     """
     place = Path(path)
-    if not place.exists():
-        raise BankError(f"{place}: no such file")
+    if not place.is_file():
+        raise BankError(f"{place}: no such file: give a CSV, TSV, JSONL, JSON, Parquet or GIFT file")
     try:
         if place.suffix.casefold() in (".gift", ".txt"):
-            return _gift_bank(place)
-        rows = _rows(place)
-    except (UnicodeDecodeError, json.JSONDecodeError, csv.Error, OSError, ValueError) as error:
-        raise BankError(f"{place}: cannot be read as {place.suffix.lstrip('.')}: {error}") from error
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        raise BankError(f"{place}: holds no rows of items")
-    layout = mapped(mapping) if mapping else detect(rows, str(place))
-    absent = [name for name in (layout.stem, *layout.options, layout.key) if not any(name in row for row in rows)]
-    if absent:
-        raise BankError(f"{place}: has no column {', '.join(absent)}; its columns are {', '.join(map(str, rows[0]))}")
+            return _gift_bank(place, mapping)
+        file = read_file(place)
+    except (OSError, ValueError, TableError) as error:
+        told = " ".join(str(error).split())[:200]
+        raise BankError(f"{place}: cannot be read as {place.suffix.lstrip('.')}: {told}") from error
+    rows = [row for _, row in file.rows]
+    layout = detect(rows, str(place), mapping)
+    way = _way(rows, layout)
     items: list[AuditItem] = []
-    left_out: list[tuple[str, str]] = []
+    left_out = list(file.broken)
     seen: set[str] = set()
-    for number, row in enumerate(rows, start=1):
-        found = _item(row, layout, number, place.stem)
+    for name, row in file.rows:
+        found = _item(row, layout, way, name, place.stem)
         if isinstance(found, str):
-            left_out.append((f"row {number}", found))
+            left_out.append((name, found))
             continue
         if found.candidate_id in seen:
-            found = AuditItem(**{**_fields(found), "candidate_id": f"{found.candidate_id} (row {number})"})
+            found = replace(found, candidate_id=f"{found.candidate_id} ({name})")
         seen.add(found.candidate_id)
         items.append(found)
-    return ExternalBank(str(place), tuple(items), tuple(left_out), str(layout))
+    told = "; ".join(part for part in (str(layout), str(way), file.note) if part)
+    return ExternalBank(str(place), tuple(items), tuple(left_out), told)
 
 
-def _fields(item: AuditItem) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in AuditItem.__dataclass_fields__}
-
-
-def _gift_bank(place: Path) -> ExternalBank:
+def _gift_bank(place: Path, mapping: Mapping[str, str] | None) -> ExternalBank:
+    if mapping:
+        raise BankError(f"{place}: GIFT has no columns: leave out {', '.join(mapping)}")
     items, left_out = [], []
-    for number, question in enumerate(read_gift(place.read_text(encoding="utf-8-sig")), start=1):
+    for number, question in enumerate(read_gift(text_of(place)[0]), start=1):
         reason = question.reason or ("" if 2 <= len(question.options) <= 10 else f"{len(question.options)} options")
         if reason:
             left_out.append((f"question {number} {question.name}".strip(), reason))

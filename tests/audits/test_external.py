@@ -119,7 +119,7 @@ def test_mapping_by_hand_and_clear_errors(tmp_path):
     path = write(tmp_path / "a.jsonl", [{"Frage": "Wo?", "w": "Pons", "x": "Auge", "Loesung": "2"}])
     with pytest.raises(BankError, match="cannot tell which column holds the stem"):
         read_bank(path)
-    mapping = {"stem": "Frage", "options": "w|x", "key": "Loesung", "one_based": "yes"}
+    mapping = {"stem": "Frage", "options": "w|x", "key": "Loesung", "counted_from": "1"}
     assert read_bank(path, mapping).items[0].key_text == "Auge"
     with pytest.raises(BankError, match="has no column"):
         read_bank(path, {**mapping, "key": "nothing"})

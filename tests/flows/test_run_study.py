@@ -54,3 +54,22 @@ def test_a_study_as_flows(tmp_path: Path) -> None:
     assert states["Completed"] > 8
     assert set(states) <= {"Completed", "Cached"}
     assert {"tiny-funnel", "tiny-bank", "tiny-accuracy", "tiny-report"} <= artifacts
+
+
+@pytest.mark.usefixtures("harness")
+def test_an_audit_as_a_flow_says_what_the_command_says(tmp_path: Path) -> None:
+    from flows.audit_bank import audit_bank
+    from flows.request import AuditRequest
+    from tasks.audit_bank import audit_banks
+    from tests.flows.test_audit_command import bank
+
+    request = AuditRequest(file=bank(tmp_path, "Outside Bank.csv"), out=str(tmp_path / "flow"))
+    done = audit_bank(request)
+    direct = audit_banks(**request.model_copy(update={"out": str(tmp_path / "direct")}).model_dump())
+    assert done["banks"][0]["headline"] == direct["banks"][0]["headline"]
+    for table in ("findings", "measures", "funnel"):
+        same = [(tmp_path / way / f"{table}.parquet").read_bytes() for way in ("flow", "direct")]
+        assert same[0] == same[1], table
+    _, artifacts = asyncio.run(recorded())
+    parts = ("", "-funnel", "-findings-by-rule", "-cues", "-data-docs")
+    assert {f"audit-outside-bank{part}" for part in parts} <= artifacts
