@@ -28,7 +28,8 @@ BUDGET_SPENT = "the study's budget is spent"
 
 @dataclass(frozen=True)
 class Attempt:
-    """One answer of a wire. `refusal` says the endpoint itself cannot be used, `retry_after` is in seconds."""
+    """One answer of a wire. `refusal` says the endpoint itself cannot be used, `unreached` that it could not even be
+    connected to; `retry_after` is in seconds."""
 
     outcome: Outcome
     text: str = ""
@@ -40,6 +41,7 @@ class Attempt:
     logprobs: tuple[tuple[str, float], ...] = ()
     retry_after: float | None = None
     refusal: bool = False
+    unreached: bool = False
     complaint: str = ""
 
 
