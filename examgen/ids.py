@@ -23,9 +23,12 @@ def _framed(*parts: str | bytes | int) -> bytes:
     return b"".join([piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data)])
 
 
+_spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
 def canonical_json(value: Any) -> str:
     """One spelling of a JSON value: sorted keys, no spaces, real characters."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _spell(value)
 
 
 def normalised(text: str) -> str:

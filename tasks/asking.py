@@ -28,7 +28,8 @@ BUDGET_SPENT = "the study's budget is spent"
 
 @dataclass(frozen=True)
 class Attempt:
-    """One answer of a wire. `refusal` says the endpoint itself cannot be used, `retry_after` is in seconds."""
+    """One answer of a wire. `refusal` says the endpoint itself cannot be used, `unreached` that it could not even be
+    connected to; `retry_after` is in seconds."""
 
     outcome: Outcome
     text: str = ""
@@ -40,6 +41,7 @@ class Attempt:
     logprobs: tuple[tuple[str, float], ...] = ()
     retry_after: float | None = None
     refusal: bool = False
+    unreached: bool = False
     complaint: str = ""
 
 
@@ -119,8 +121,8 @@ class EndpointModel:
             if attempt.outcome == "stopped":
                 return ChatReply("", "stopped", name, error=attempt.error, attempts=tries)
             if attempt.complaint and (version != self.capability.version or self.capability.learn(attempt.complaint)):
-                row = self._row(request, name, tries + 1, replace(attempt, outcome="unsupported"), latency)
-                self.ledger.add(row, None, self.capability.takes())
+                refused = self._reply(replace(attempt, outcome="unsupported"), name, tries + 1, latency)
+                self.ledger.add(self._row(request, refused), None, self.capability.takes())
                 continue
             tries += 1
             reply = self._reply(attempt, name, tries, latency)
@@ -129,9 +131,7 @@ class EndpointModel:
                 or tries >= self.endpoint.attempts
                 or (attempt.retry_after or 0) > LONGEST_WAIT
             )
-            self.ledger.add(
-                self._row(request, name, tries, attempt, latency), reply if last and not attempt.refusal else None
-            )
+            self.ledger.add(self._row(request, reply), reply if last and not attempt.refusal else None)
             if attempt.refusal:
                 return replace(reply, outcome="stopped")
             if last:
@@ -219,14 +219,13 @@ class EndpointModel:
             attempt.logprobs,
         )
 
-    def _row(self, request: ChatRequest, name: str, number: int, attempt: Attempt, latency: float) -> Call:
-        reply = self._reply(attempt, name, number, latency)
+    def _row(self, request: ChatRequest, reply: ChatReply) -> Call:
         return Call.model_construct(
-            request_hash=name,
+            request_hash=reply.request_hash,
             purpose=request.purpose,
             endpoint_id=self.endpoint.id,
             model=self.endpoint.model,
-            attempt=number,
+            attempt=reply.attempts,
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
             cost=reply.cost,

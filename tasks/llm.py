@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,14 +15,18 @@ from typing import Any, TypeVar
 
 import certifi
 import openai
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from pydantic import PrivateAttr
 
 from examgen.chat import ChatReply, ChatRequest
 from examgen.errors import EndpointError
 from examgen.study import Embedding, Endpoint
 from tasks.asking import Attempt, EndpointModel, stable_address
 from tasks.capability import Capability
+from tasks.connection import Answer, Connection, ConnectionFailed, NotReached
 from tasks.keys import NO_KEY, key_of, redacted
 from tasks.ledger import Budget, Ledger
 
@@ -44,52 +49,113 @@ def _certificates() -> ssl.SSLContext:
 
 
 @functools.cache
-def _unused_client() -> openai.DefaultHttpxClient:
-    """The blocking client `ChatOpenAI` insists on; nothing is ever sent through it."""
-    return openai.DefaultHttpxClient(verify=_certificates())
+def _unused_clients() -> tuple[openai.DefaultHttpxClient, openai.DefaultAsyncHttpxClient]:
+    """The SDK's own clients, which `ChatOpenAI` insists on; nothing is sent through them."""
+    return openai.DefaultHttpxClient(verify=_certificates()), openai.DefaultAsyncHttpxClient(verify=_certificates())
+
+
+class _Status(Exception):
+    """An answer that is no 200."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(f"HTTP {answer.status}")
+        self.answer = answer
+
+
+class DirectChat(ChatOpenAI):
+    """`ChatOpenAI` in all but the carrying: LangChain makes the body and reads the reply, a `Connection` sends it.
+
+    Asked with `ainvoke` or `agenerate`, so that callbacks and tracing work. Raises `_Status` for anything but a 200,
+    and what `ChatOpenAI` raises for a body that is no completion.
+    """
+
+    _connection: Connection = PrivateAttr()
+
+    def carry(self, connection: Connection) -> None:
+        """Send through this connection from now on."""
+        self._connection = connection
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        body = self._get_request_payload(messages, stop=stop, **kwargs)
+        body |= body.pop("extra_body", None) or {}
+        answer = await self._connection.post(body)
+        if not 200 <= answer.status < 300:
+            raise _Status(answer)
+        found = json.loads(answer.body)
+        result = self._create_chat_result(found)
+        result.generations[0].message.additional_kwargs["refusal"] = found["choices"][0]["message"].get("refusal")
+        return result
 
 
 class LangChainWire:
-    """One `ChatOpenAI` with its own retries off, openai's aiohttp transport, and a hard timeout."""
+    """One `DirectChat` with a hard timeout; nothing is retried here."""
 
     def __init__(self, endpoint: Endpoint, base_url: str, key: str) -> None:
         self._endpoint = endpoint
-        self._client = openai.DefaultAioHttpClient(timeout=endpoint.timeout, verify=_certificates())
+        blocking, waiting = _unused_clients()
         settings: dict[str, Any] = {
             "model": endpoint.model or "default",
             "base_url": base_url,
             "api_key": key,
             "timeout": endpoint.timeout,
             "max_retries": 0,
-            "http_async_client": self._client,
-            "http_client": _unused_client(),
+            "http_async_client": waiting,
+            "http_client": blocking,
             "cache": False,
         }
-        self._model = ChatOpenAI(**settings)
+        self._model = DirectChat(**settings)
+        self._connection = Connection(base_url, "chat/completions", _headers(self._model, key), _certificates())
+        self._model.carry(self._connection)
 
     async def send(self, request: ChatRequest, capability: Capability) -> Attempt:
-        """One attempt; what LangChain raises for odd replies becomes an outcome."""
+        """One attempt; whatever comes back or fails to is an outcome."""
         messages = [_ROLES[role](content=text) for role, text in request.messages]
         try:
             async with asyncio.timeout(self._endpoint.timeout):
                 message = await self._model.ainvoke(messages, **_settings(request, self._endpoint, capability))
         except TimeoutError:
             return Attempt("timeout", error=f"no reply in {self._endpoint.timeout:g} s")
-        except openai.APITimeoutError:
-            return Attempt("timeout", error=f"no reply in {self._endpoint.timeout:g} s")
-        except openai.APIStatusError as error:
-            return _from_status(
-                error.status_code, str(error), error.response.headers, str(error.code or ""), str(error.param or "")
-            )
-        except openai.APIConnectionError as error:
-            return Attempt("connection", error=f"cannot connect or connection cut: {error.__cause__ or error}")
+        except _Status as refused:
+            return _from_status(refused.answer.status, *_said(refused.answer.body), refused.answer.headers)
+        except ConnectionFailed as error:
+            unreached = isinstance(error, NotReached)
+            what = "cannot connect" if unreached else "connection cut"
+            return Attempt("connection", error=f"{what}: {error or type(error).__name__}", unreached=unreached)
         except (openai.APIError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
             return _from_odd_body(error)
         return _from_message(message, request.token_logprobs)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._connection.close()
+
+
+def _headers(model: ChatOpenAI, key: str) -> dict[str, str]:
+    """What the SDK would send: content type, user agent, organisation and project if set; not what it says of our
+    machine."""
+    known = {name: value for name, value in model.root_async_client.default_headers.items() if isinstance(value, str)}
+    mine = {name: value for name, value in known.items() if not name.lower().startswith("x-stainless")}
+    return {**mine, "Authorization": f"Bearer {key}"}
+
+
+def _said(body: bytes) -> tuple[str, str, str]:
+    """Message, code (with type) and parameter of an error's body; a body in no known form is the message."""
+    text = body.decode("utf-8", "replace")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text, "", ""
+    error = found.get("error", found) if isinstance(found, dict) else found
+    if not isinstance(error, dict):
+        return str(error), "", ""
+    message = str(error.get("message") or error.get("detail") or text)
+    return message, f"{error.get('code') or ''} {error.get('type') or ''}".strip(), str(error.get("param") or "")
 
 
 def _settings(request: ChatRequest, endpoint: Endpoint, capability: Capability) -> dict[str, Any]:
@@ -161,7 +227,7 @@ def _likelihoods(logprobs: Any, every_token: bool) -> tuple[tuple[str, float], .
     return tuple((str(one["token"]), float(one["logprob"])) for one in chosen)
 
 
-def _from_status(status: int, message: str, headers: Mapping[str, str], code: str = "", param: str = "") -> Attempt:
+def _from_status(status: int, message: str, code: str, param: str, headers: Mapping[str, str]) -> Attempt:
     said = f"HTTP {status}: {' '.join(message.split())[:400]}"
     lower = f"{message} {code}".lower()
     if status == 429:
@@ -184,7 +250,7 @@ def _from_odd_body(error: Exception) -> Attempt:
         code = str(held.get("code") or "")
         status = int(code) if code.isdigit() else 502
         return _from_status(
-            status if status >= 400 else 502, f"in a 200: {held.get('message', '')}", {}, str(held.get("type", ""))
+            status if status >= 400 else 502, f"in a 200: {held.get('message', '')}", str(held.get("type", "")), "", {}
         )
     return Attempt(
         "malformed", error=f"not a chat completion: {type(error).__name__}: {' '.join(str(error).split())[:300]}"

@@ -8,10 +8,12 @@ what is missing.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from examgen import study, tables
 from examgen.answers import PARSER_VERSION, AnswerPrompt, orders_of, prompt
@@ -79,7 +81,7 @@ def evaluate_shard(
     """
     context = context or PanelContext()
     start = time.monotonic()
-    bank = {item.item_id: item for item in tables.read_records(bank_path, BankItem)}
+    bank = _bank(bank_path, _stamp(bank_path))
     missing = [name for name in item_ids if name not in bank]
     if missing:
         raise BankError(
@@ -115,6 +117,19 @@ def evaluate_shard(
         stopped,
         peak,
     )
+
+
+def _stamp(path: str) -> tuple[int | None, Any]:
+    """Size and time of a file: what tells that it is still the one that was read."""
+    found, inner = tables.filesystem(path)
+    about = found.get_file_info(inner)
+    return about.size, about.mtime_ns
+
+
+@functools.lru_cache(maxsize=2)
+def _bank(path: str, stamp: tuple[int | None, Any]) -> Mapping[str, BankItem]:
+    """The items of a bank by id. Kept, because every shard of a panel wants the same one."""
+    return {item.item_id: item for item in tables.read_records(path, BankItem)}
 
 
 def journal_path(
