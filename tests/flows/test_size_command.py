@@ -16,10 +16,10 @@ from tests.flows.test_command_line import ROOT, examgen
 STUDY = "study: s\ncorpus: {{folder: docs}}\nseeds: [a query]\nsizing: {sizing}\n"
 
 
-def here(*words: str) -> tuple[int, str, str]:
-    """Exit code, output and errors of the command in this process: the same entry point, without starting Python."""
+def here(*words: str, program: tuple[str, ...] = ("size",)) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command in this process: the same entry point, without starting Python."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    argv = mock.patch.object(sys, "argv", ["examgen", "size", *words])
+    argv = mock.patch.object(sys, "argv", ["examgen", *program, *words])
     with argv, contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             main()
