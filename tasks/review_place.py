@@ -80,4 +80,4 @@ def _bank_of(evaluation: Path, results: Path) -> Path:
     for place in sorted((root / "bank").glob("*/bank.parquet")):
         if set(tables.read_table(str(place))["item_id"].to_pylist()) == asked:
             return place.parent
-    raise BankError(f"{evaluation}: no bank under {root / 'bank'} holds its items: give the study, or put the bank back")
+    raise BankError(f"{evaluation}: no bank under {root / 'bank'} holds its items: give its study instead")

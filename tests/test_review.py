@@ -12,7 +12,7 @@ from examgen.key_risk import MAJORITY
 from examgen.locking import unbalanced
 from examgen.records import LETTERS, Decision
 from examgen.report.numbers import every, find
-from examgen.review import SAMPLE, decisions_of, merged, release, review_rows
+from examgen.review import SAMPLE, decisions_of, release, review_rows
 from examgen.study import Statistics
 from examgen.tables import as_table
 from tests.panels import PANEL, endpoint, make_answers, make_bank
