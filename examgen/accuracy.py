@@ -34,8 +34,9 @@ def overall_rows(answers: Answers, settings: Statistics) -> list[Row]:
     for column, name in enumerate(answers.names):
         labels = {"endpoint_id": name, "axis": "overall", "level": "all items"}
         asked = answers.asked[:, column]
-        score = answers.scores[asked, column]
-        three = accuracy_three_ways(score, topics[asked], level=settings.confidence)
+        score = answers.mean_scores[asked, column]
+        bounds = tuple(side[asked, column] for side in answers.bounds)
+        three = accuracy_three_ways(score, topics[asked], bounds=bounds, level=settings.confidence)
         rows.append(result("accuracy", _noted(three.excluded), **labels))
         plain = accuracy_intervals(score, method="wilson", level=settings.confidence)[0]
         rows.append(result("accuracy, these items", plain, **labels))
@@ -65,7 +66,7 @@ def resampled(answers: Answers, settings: Statistics, axis: str) -> Replicates:
         labels = answers.labels("topic")
     size = max(1, len(answers.items))
     replicates = min(settings.bootstrap_replicates, max(1000, DRAWS // size))
-    return hierarchical_bootstrap(answers.scores, labels, replicates=replicates, seed=settings.seed)
+    return hierarchical_bootstrap(answers.mean_scores, labels, replicates=replicates, seed=settings.seed)
 
 
 def _noted(estimate: Estimate) -> Estimate:
@@ -128,7 +129,7 @@ def _by_axis(
 ) -> list[Row]:
     kept = np.array([bool(label) for label in labels], dtype=bool)
     frame = accuracy_by(
-        answers.scores[kept], answers.names, labels[kept], clusters=answers.labels("topic")[kept],
+        answers.mean_scores[kept], answers.names, labels[kept], clusters=answers.labels("topic")[kept],
         level=settings.confidence,
     )
     return [
@@ -155,7 +156,7 @@ def difficulty_rows(answers: Answers, settings: Statistics) -> list[Row]:
         count, _ = misses(answers.scores[:, others])
         labels = bin_of(count, Thresholds.of(len(others)))
         frame = accuracy_by(
-            answers.scores[:, [column]], [name], labels, clusters=topics, level=settings.confidence
+            answers.mean_scores[:, [column]], [name], labels, clusters=topics, level=settings.confidence
         )
         note = f"bins by the misses of {len(others)} other primary endpoints; {SELECTION_NOTE}"
         rows += [
@@ -171,7 +172,7 @@ def group_rows(answers: Answers) -> list[Row]:
     primary = answers.columns("primary")
     for group in sorted({answers.endpoints[column].group for column in primary}):
         inside = [column for column in primary if answers.endpoints[column].group == group]
-        part = answers.scores[:, inside]
+        part = answers.mean_scores[:, inside]
         means = [float(np.nanmean(c)) for c in part.T if not np.isnan(c).all()]
         labels = {"endpoint_id": "all", "axis": "endpoint group", "level": group}
         method = "mean, lowest and highest accuracy of the group's primary endpoints"
@@ -185,7 +186,7 @@ def group_rows(answers: Answers) -> list[Row]:
 
 def topic_rows(answers: Answers, settings: Statistics) -> list[Row]:
     """Rows of `topic_accuracy`: Wilson within a topic (its items are all there is of it)."""
-    frame = accuracy_by(answers.scores, answers.names, answers.labels("topic"), level=settings.confidence)
+    frame = accuracy_by(answers.mean_scores, answers.names, answers.labels("topic"), level=settings.confidence)
     return [
         result("accuracy", _estimate(row), endpoint_id=str(row["endpoint"]), topic=str(row["group"]))
         for row in frame.to_dict("records")

@@ -19,6 +19,7 @@ from examgen.key_risk import key_risk_rows, removal_rows
 from examgen.option_order import option_order_rows
 from examgen.profiles import crossings, profile_rows
 from examgen.records import BankItem, EndpointRow, FunnelRow, Response
+from examgen.repeats import repeat_rows
 from examgen.resolving_power import sizing_rows
 from examgen.result_rows import Row, number, result, unknown
 from examgen.scores import Answers, collect
@@ -57,7 +58,10 @@ def calibrate(
         "key_risk": key_risk_rows(answers),
         "option_order": option_order_rows(answers, settings.seed),
         "leave_one_out": leave_one_out_rows(answers),
-        "reliability": [*panel_rows(answers), *analysis_rows(answers, fit, settings.confidence)],
+        "reliability": [
+            *panel_rows(answers), *analysis_rows(answers, fit, settings.confidence),
+            *repeat_rows(answers, settings.confidence),
+        ],
         "construction": construction_rows(answers, funnel, settings.confidence),
         "profiles": [row for axes in crossings(answers) for row in profile_rows(answers, axes)],
         "sizing": sizing_rows(sizing, len(bank)),

@@ -31,7 +31,7 @@ def profile_rows(
     cells = np.array([" × ".join(values) for values in zip(*columns, strict=True)], dtype=object)
     if not kept.any():
         return []
-    frame = accuracy_by(answers.scores[kept], answers.names, cells[kept], minimum=smallest, level=level)
+    frame = accuracy_by(answers.mean_scores[kept], answers.names, cells[kept], minimum=smallest, level=level)
     rows = []
     for row in frame.astype(object).where(frame.notna(), None).to_dict("records"):
         estimate = Estimate(row["value"], row["low"], row["high"], row["method"], int(row["n"]), None, row["note"])

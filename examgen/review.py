@@ -11,9 +11,7 @@ from examgen.errors import InputError
 from examgen.ids import canonical_json, digest, item_id, seed_of
 from examgen.locking import account
 from examgen.records import LETTERS, BankItem, Decision, FunnelRow, ReviewRow, ReviewVerdict
-from examgen.result_rows import Row, result
-from examgen.statistics.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, percent_agreement
-from examgen.statistics.estimate import not_estimable
+from examgen.result_rows import Row
 
 VERDICTS: tuple[str, ...] = get_args(ReviewVerdict)
 SAMPLE = "adjudication sample"
@@ -91,25 +89,17 @@ def decisions_of(rows: Iterable[Mapping[str, Any]], place: str = "decisions") ->
     return [found[key] for key in sorted(found)]
 
 
-def agreement_rows(decisions: Sequence[Decision], level: float = 0.95) -> list[Row]:
-    """Rows of `agreement`: percent, Gwet's AC1, Fleiss' kappa, and Cohen's kappa of each pair of reviewers."""
-    reviewers = sorted({decision.reviewer for decision in decisions})
-    said = {(decision.item_id, decision.reviewer): decision.decision for decision in decisions}
-    names = sorted({decision.item_id for decision in decisions})
-    ratings = [[said.get((name, reviewer)) for reviewer in reviewers] for name in names]
-    scope = f"{len(reviewers)} reviewers"
-    measures = (
-        ("percent agreement", percent_agreement), ("Gwet's AC1", gwet_ac1), ("Fleiss' kappa", fleiss_kappa),
-    )
-    if len(reviewers) < 2:
-        why = "one reviewer: agreement needs two" if reviewers else "no decision"
-        return [result(name, not_estimable(name, why, n=len(names)), scope=scope) for name, _ in measures]
-    rows = [result(name, measure(ratings, level=level), scope=scope) for name, measure in measures]
-    for one, first in enumerate(reviewers):
-        for second in reviewers[one + 1 :]:
-            pair = [[said.get((name, first)), said.get((name, second))] for name in names]
-            rows.append(result("Cohen's kappa", cohen_kappa(pair, level=level), scope=f"{first}, {second}"))
-    return rows
+def merged(files: Iterable[Sequence[Decision]]) -> list[Decision]:
+    """Decisions of several files as one list; `InputError` where a reviewer says two different things of one item."""
+    found: dict[tuple[str, str], Decision] = {}
+    for decision in (decision for decisions in files for decision in decisions):
+        key = (decision.item_id, decision.reviewer)
+        if found.setdefault(key, decision) != decision:
+            raise InputError(
+                f"decisions: {decision.reviewer} decided twice and differently on item {decision.item_id}: "
+                "leave one of the two out"
+            )
+    return [found[key] for key in sorted(found)]
 
 
 def settle(decisions: Sequence[Decision]) -> tuple[str, str]:

@@ -91,6 +91,62 @@ class Answers:
         return matrix
 
     @cached_property
+    def _repeated(self) -> NDArray[np.int64]:
+        """The rows of the order that each item × endpoint was asked in first, all repeats of it."""
+        rows = np.flatnonzero(~self.stemless)
+        if not (self.repeat[rows] != 0).any():
+            return self._main
+        order = np.zeros((len(self.items), len(self.endpoints)), dtype=np.int16)
+        order[self.item[self._main], self.endpoint[self._main]] = self.order[self._main]
+        return rows[self.order[rows] == order[self.item[rows], self.endpoint[rows]]]
+
+    def _counted(self, rows: NDArray[np.int64], weights: Array | None = None) -> NDArray[np.float64]:
+        shape = len(self.items), len(self.endpoints)
+        cells = self.item[rows].astype(np.int64) * shape[1] + self.endpoint[rows]
+        return np.bincount(cells, weights=weights, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
+
+    @cached_property
+    def _tallies(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Rows asked, rows resolved and rows right of each item × endpoint, over the repeats."""
+        rows = self._repeated
+        resolved = rows[self.correct[rows] >= 0]
+        return self._counted(rows), self._counted(resolved), self._counted(resolved, self.correct[resolved])
+
+    @cached_property
+    def mean_scores(self) -> NDArray[np.float64]:
+        """(n_items, n_endpoints): share right of the resolved repeats, nan without any. Without repeats: `scores`.
+
+        Accuracies use it. Paired exact tests, misses and item analysis need one answer an item and use `scores`.
+        """
+        if self._repeated.size == self._main.size:
+            return self.scores
+        _, resolved, right = self._tallies
+        with np.errstate(invalid="ignore"):
+            return np.where(resolved > 0, right / np.where(resolved > 0, resolved, 1.0), np.nan)
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean scores with unresolved rows as wrong, and as right; nan where nothing was asked."""
+        asked, resolved, right = self._tallies
+        safe = np.where(asked > 0, asked, 1.0)
+        worst, best = right / safe, (right + asked - resolved) / safe
+        return np.where(asked > 0, worst, np.nan), np.where(asked > 0, best, np.nan)
+
+    def repeated(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Items that an endpoint was asked twice or more in one order: their places, the options chosen
+        (n, repeats; -1 for none) and correctness (n, repeats; nan)."""
+        mine = self._repeated[self.endpoint[self._repeated] == column]
+        width = int(self.repeat[mine].max()) + 1 if mine.size else 0
+        chosen = np.full((len(self.items), width), -1, dtype=np.int64)
+        right = np.full((len(self.items), width), np.nan)
+        asked = np.zeros((len(self.items), width), dtype=bool)
+        where = self.item[mine], self.repeat[mine]
+        chosen[where], asked[where] = self.choice[mine], True
+        right[where] = np.where(self.correct[mine] >= 0, self.correct[mine], np.nan)
+        several = np.flatnonzero(asked.sum(axis=1) > 1)
+        return several, chosen[several], right[several]
+
+    @cached_property
     def choices(self) -> NDArray[np.int16]:
         """(n_items, n_endpoints): bank place of the chosen option, -1 when none."""
         matrix = np.full((len(self.items), len(self.endpoints)), -1, dtype=np.int16)

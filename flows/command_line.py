@@ -12,6 +12,7 @@ from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
 from flows.estimate_command import estimate
 from flows.keys_command import keys
+from flows.review_command import review
 from flows.size_command import size
 
 app = typer.Typer(
@@ -96,6 +97,7 @@ app.command()(estimate)
 app.command()(size)
 app.command()(audit)
 app.command()(keys)
+app.add_typer(review, name="review")
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from examgen.agreement import reviewer_rows
 from examgen.calibration import calibrate
 from examgen.errors import InputError
 from examgen.ids import item_id
@@ -11,7 +12,7 @@ from examgen.key_risk import MAJORITY
 from examgen.locking import unbalanced
 from examgen.records import LETTERS, Decision
 from examgen.report.numbers import every, find
-from examgen.review import SAMPLE, agreement_rows, decisions_of, release, review_rows
+from examgen.review import SAMPLE, decisions_of, release, review_rows
 from examgen.study import Statistics
 from examgen.tables import as_table
 from tests.panels import PANEL, endpoint, make_answers, make_bank
@@ -113,9 +114,9 @@ def test_decisions_on_another_bank_are_refused() -> None:
 
 def test_agreement_of_two_and_three_reviewers() -> None:
     decisions = [d for n in range(8) for d in decided(n, "accept", "accept" if n % 4 else "flawed", "accept")]
-    rows = agreement_rows(decisions)
+    rows = reviewer_rows(decisions)
     as_table("agreement", rows)
     assert len(every(rows, statistic="Cohen's kappa")) == 3
     assert find(rows, statistic="percent agreement")["value"] == pytest.approx(1 - 2 * 2 / (8 * 3))  # type: ignore[index]
-    alone = agreement_rows(decided(0, "accept"))
+    alone = reviewer_rows(decided(0, "accept"))
     assert all(row["value"] is None and "needs two" in row["note"] for row in alone)

@@ -20,7 +20,7 @@ ABOUT: dict[str, str] = {
     "profiles": "Accuracy in the cells of crossed axes.",
     "sizing": "What planned contrasts need and what this bank can resolve.",
     "short_form": "Fewest items that keep the ranking, and their weights.",
-    "agreement": "Agreement of reviewers.",
+    "agreement": "Agreement of two screeners, and of reviewers.",
     "abstention": "How endpoints deal with items that have no agreed key, beside those that have one.",
     "power_curves": "Exact power of a planned contrast by number of items.",
     "pair_comparisons": "Every pair of endpoints after an evaluation: counts, tests, what could be resolved.",

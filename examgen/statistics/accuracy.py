@@ -14,7 +14,7 @@ from examgen.errors import StatisticsError
 from examgen.statistics.bootstrap import cluster_bootstrap, hierarchical_bootstrap, item_bootstrap
 from examgen.statistics.clusters import clustered_t
 from examgen.statistics.estimate import Estimate, cluster_codes, not_estimable, score_matrix
-from examgen.statistics.intervals import wilson
+from examgen.statistics.intervals import wilson, wilson_mean
 
 Method = Literal["clustered t", "hierarchical bootstrap", "cluster bootstrap", "item bootstrap", "wilson"]
 
@@ -67,11 +67,17 @@ def accuracy_intervals(
 
 
 def accuracy_three_ways(
-    scores: ArrayLike, clusters: ArrayLike | None = None, *, level: float = 0.95
+    scores: ArrayLike, clusters: ArrayLike | None = None, *, bounds: tuple[ArrayLike, ArrayLike] | None = None,
+    level: float = 0.95,
 ) -> AccuracyThreeWays:
-    """One endpoint's scores (n_items,): 1, 0, nan for unresolved. Clustered t with clusters, else Wilson."""
+    """One endpoint's scores (n_items,): 1, 0, nan for unresolved. Clustered t with clusters, else Wilson.
+
+    `bounds` are the scores with unresolved repeats as wrong and as right, where a score is a mean over repeats.
+    """
     vector = np.asarray(scores, dtype=np.float64).ravel()
     lost = np.isnan(vector)
+    given = bounds or (np.where(lost, 0.0, vector), np.where(lost, 1.0, vector))
+    worst, best = (np.asarray(side, dtype=np.float64).ravel() for side in given)
 
     def interval(values: np.ndarray) -> Estimate:
         chosen: Method = "wilson" if clusters is None else "clustered t"
@@ -79,8 +85,8 @@ def accuracy_three_ways(
 
     return AccuracyThreeWays(
         interval(vector),
-        interval(np.where(lost, 0.0, vector)),
-        interval(np.where(lost, 1.0, vector)),
+        interval(worst),
+        interval(best),
         int(lost.sum()),
     )
 
@@ -122,7 +128,9 @@ def accuracy_by(
 
 
 def _wilson(values: np.ndarray, level: float) -> Estimate:
+    """Wilson's interval; of scores between 0 and 1 (means over repeats) a conservative one, and the method says so."""
     seen = values[~np.isnan(values)]
-    if not np.isin(seen, (0.0, 1.0)).all():
-        raise StatisticsError("Wilson's interval is for scores of 0 and 1; average scores need clustered t")
-    return wilson(int(seen.sum()), seen.size, level=level)
+    if np.isin(seen, (0.0, 1.0)).all():
+        return wilson(int(seen.sum()), seen.size, level=level)
+    found = wilson_mean(float(seen.mean()), seen.size, level=level)
+    return Estimate(found.value, found.low, found.high, f"{found.method}, on means over repeats", found.n)

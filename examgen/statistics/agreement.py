@@ -142,6 +142,8 @@ def _interval(
     drops, w = np.array([x for x, _ in known]), np.array([weight for _, weight in known])
     centre = float(w @ drops / w.sum())
     error = float(np.sqrt((n - 1) / n * (w @ (drops - centre) ** 2)))
+    if error < 1e-12:
+        return Estimate(value, None, None, name, n, None, "no variation between items: no interval")
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error
     low, high = max(-1.0, value - half), min(1.0, value + half)
     return Estimate(value, low, high, f"{name}, jackknife over items {level:.0%}", n)

@@ -60,6 +60,9 @@ class Replicates:
         if self.note or usable.size < 2:
             note = self.note or "the draws hold no scored item"
             return Estimate(float(observed), None, None, method, n, self.seed, note)
+        if usable.max() - usable.min() < 1e-12:
+            note = "every draw gives the same value: resampling shows no uncertainty here"
+            return Estimate(float(observed), None, None, method, n, self.seed, note)
         low, high = np.quantile(usable, [(1 - level) / 2, (1 + level) / 2])
         return Estimate(float(observed), float(low), float(high), method, n, self.seed)
 

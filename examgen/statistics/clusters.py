@@ -18,6 +18,7 @@ from examgen.statistics.estimate import (
     cluster_codes,
     not_estimable,
 )
+from examgen.statistics.intervals import tango, wilson_mean
 
 
 def clustered_se(values: ArrayLike, clusters: ArrayLike) -> float | None:
@@ -51,11 +52,47 @@ def clustered_t(values: ArrayLike, clusters: ArrayLike, *, level: float = 0.95) 
         return Estimate(mean, None, None, method, int(seen.size), None, note)
     sums = np.bincount(codes, weights=seen - mean)
     error = math.sqrt(float((sums**2).sum()) * groups / (groups - 1)) / seen.size
+    if error < 1e-12:
+        return _without_variation(seen, groups, level)
     half = float(stats.t.ppf(0.5 + level / 2, groups - 1)) * error
     bottom = -1.0 if seen.min() < 0 else 0.0
     return Estimate(
         mean, max(bottom, mean - half), min(1.0, mean + half), method, int(seen.size), None, f"{groups} clusters"
     )
+
+
+def _without_variation(seen: FloatArray, groups: int, level: float) -> Estimate:
+    """The interval of independent items, for clusters that do not differ: a design effect of 1 is the least assumed."""
+    whole = bool(np.isin(seen, (-1.0, 0.0, 1.0)).all())
+    if seen.min() >= 0:
+        found = wilson_mean(float(seen.mean()), int(seen.size), level=level)
+    elif whole:
+        found = tango(int((seen == 1).sum()), int((seen == -1).sum()), int(seen.size), level=level)
+    else:
+        found = item_t(seen, level=level)
+    note = f"{groups} clusters with equal means: items taken as independent"
+    return Estimate(found.value, found.low, found.high, f"{found.method}, no variation between clusters", found.n,
+                    None, f"{note}; {found.note}".removesuffix("; "))
+
+
+def item_t(values: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Mean of independent items with a t interval on n - 1 degrees of freedom, for values that are not 0 or 1.
+
+    Limits are cut as in `clustered_t`. No interval with fewer than two items or without variation.
+    """
+    check_probability("level", level, open_ends=True)
+    seen = np.asarray(values, dtype=np.float64).ravel()
+    seen = seen[~np.isnan(seen)]
+    method = f"t interval over items, {level:.0%}"
+    if not seen.size:
+        return not_estimable(method, "no item observed")
+    mean, n = float(seen.mean()), int(seen.size)
+    spread = float(seen.std(ddof=1)) if n > 1 else 0.0
+    if spread < 1e-12:
+        return Estimate(mean, None, None, method, n, None, "no variation between items: no interval")
+    half = float(stats.t.ppf(0.5 + level / 2, n - 1)) * spread / math.sqrt(n)
+    bottom = -1.0 if seen.min() < 0 else 0.0
+    return Estimate(mean, max(bottom, mean - half), min(1.0, mean + half), method, n)
 
 
 def clustered_p(differences: ArrayLike, clusters: ArrayLike) -> float | None:

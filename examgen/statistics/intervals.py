@@ -23,6 +23,21 @@ def wilson(successes: int, n: int, *, level: float = 0.95) -> Estimate:
     return Estimate(successes / n, low, high, method, n)
 
 
+def wilson_mean(mean: float, n: int, *, level: float = 0.95) -> Estimate:
+    """Wilson's interval around a mean of n scores between 0 and 1, such as means over repeats.
+
+    With scores of 0 and 1 it is Wilson's interval. Otherwise it is conservative: no scores between 0 and 1 vary more
+    about a mean m than by m (1 - m).
+    """
+    z = _z(level)
+    method = f"Wilson score interval, {level:.0%}"
+    if n == 0:
+        return not_estimable(method, "no observation")
+    share = check_probability("mean", min(1.0, max(0.0, mean)))
+    low, high = _wilson_limits(share * n, n, z)
+    return Estimate(share, low, high, method, n)
+
+
 def clopper_pearson(successes: int, n: int, *, level: float = 0.95) -> Estimate:
     """The exact (conservative) interval of a proportion (Clopper & Pearson 1934)."""
     tail = (1.0 - check_probability("level", level, open_ends=True)) / 2.0
@@ -142,7 +157,7 @@ def _newcombe_phi(a: int, b: int, c: int, d: int) -> float:
     return float(cross / math.sqrt(margins))
 
 
-def _wilson_limits(successes: int, n: int, z: float) -> tuple[float, float]:
+def _wilson_limits(successes: float, n: int, z: float) -> tuple[float, float]:
     share = successes / n
     centre = share + z * z / (2 * n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

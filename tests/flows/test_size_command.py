@@ -17,7 +17,7 @@ STUDY = "study: s\ncorpus: {{folder: docs}}\nseeds: [a query]\nsizing: {sizing}\
 
 
 def here(*words: str, command: str = "size") -> tuple[int, str, str]:
-    """Exit code, output and errors of the command in this process: the same entry point, without starting Python."""
+    """Exit code, output and errors of a command in this process: the same entry point, without starting Python."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     argv = mock.patch.object(sys, "argv", ["examgen", command, *words])
     with argv, contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

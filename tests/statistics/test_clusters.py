@@ -5,6 +5,7 @@ import pytest
 
 from examgen.statistics import (
     StatisticsError,
+    accuracy_intervals,
     clustered_p,
     clustered_se,
     clustered_t,
@@ -12,6 +13,8 @@ from examgen.statistics import (
     intraclass_correlation,
     observed_design_effect,
     sign_flip_p,
+    tango,
+    wilson,
 )
 
 
@@ -108,3 +111,28 @@ def test_coverage_of_the_t_interval():
         found = clustered_t(scores, groups)
         hits.append(found.low <= 0.8 <= found.high)
     assert 0.91 <= np.mean(hits) <= 0.98
+
+
+@pytest.mark.parametrize(("values", "right"), [([1.0] * 12, 12), ([0.0] * 12, 0), ([1.0, 0.0, 1.0] * 4, 8)])
+def test_equal_clusters_give_the_interval_of_independent_items(values, right):
+    """All right, all wrong, the same accuracy in every topic: a width of 0 would claim certainty."""
+    found, plain = clustered_t(values, np.repeat(np.arange(4), 3)), wilson(right, 12)
+    assert (found.value, found.low, found.high) == pytest.approx((plain.value, plain.low, plain.high))
+    assert found.method == "Wilson score interval, 95%, no variation between clusters"
+    assert "4 clusters with equal means" in found.note
+
+
+def test_equal_clusters_of_differences():
+    found, plain = clustered_t([1.0, -1.0, 0.0, 1.0] * 3, np.repeat(np.arange(3), 4)), tango(6, 3, 12)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+    assert found.method.startswith("Tango")
+    fractions = clustered_t([0.5, -0.25] * 4, np.repeat(np.arange(4), 2))
+    assert fractions.method.startswith("t interval over items")
+    assert fractions.low < 0.125 < fractions.high
+
+
+def test_fractions_get_a_conservative_wilson_interval():
+    found = accuracy_intervals(np.array([0.5, 1.0, 0.25]), method="wilson")[0]
+    assert found.value == pytest.approx(1.75 / 3)
+    assert 0 < found.low < found.value < found.high < 1
+    assert "means over repeats" in found.method

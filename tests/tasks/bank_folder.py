@@ -6,9 +6,11 @@ import hashlib
 from pathlib import Path
 
 from examgen import locking
+from examgen.calibration import calibrate
 from examgen.records import BankItem, Source
+from examgen.study import Statistics
 from tasks import store
-from tests.panels import make_bank, passage
+from tests.panels import PANEL, endpoint, make_answers, make_bank, passage
 
 
 def make_bank_folder(results: Path, study: str = "small", items: int = 12) -> tuple[Path, list[BankItem]]:
@@ -39,3 +41,21 @@ def keys_csv(bank: list[BankItem], place: Path) -> Path:
         rows += [f"{item.item_id},ann,{item.key_letter},yes", f"{item.item_id},model,{other},no"]
     place.write_text("\n".join(rows) + "\n")
     return place
+
+
+def make_evaluation_folder(results: Path, study: str = "small") -> tuple[Path, Path, list[BankItem]]:
+    """Bank, evaluation and results of seven endpoints that are right on four of ten items, and their pointers."""
+    folder, bank = make_bank_folder(results, study)
+    root, evaluation = results.resolve() / study, results.resolve() / study / "evaluations" / "e1"
+    panel = [endpoint(name) for name in PANEL]
+    answers = make_answers(bank, dict.fromkeys(PANEL, 0.4), seed=5)
+    for name in PANEL:
+        mine = [row for row in answers if row.endpoint_id == name]
+        store.write(evaluation / "responses" / f"endpoint_id={name}" / "responses.parquet", "responses", mine)
+    store.write(evaluation / "endpoints.parquet", "endpoints", panel)
+    settings = Statistics(bootstrap_replicates=200, permutations=2)
+    for name, rows in calibrate(bank, answers, panel, settings).items():
+        store.write(evaluation / "results-r1" / f"{name}.parquet", name, rows)
+    pointer = {"evaluation_id": "e1", "folder": str(evaluation), "bank": str(folder.resolve())}
+    store.write_json(root / "latest_evaluation.json", pointer)
+    return folder.resolve(), evaluation, bank
