@@ -32,13 +32,13 @@ def calibrate(
     bank: Sequence[BankItem], responses: Responses, endpoints: Sequence[EndpointRow], settings: study.Statistics,
     chunks: object = None, sizing: study.Sizing | None = None, *, funnel: Sequence[FunnelRow] = (),
     other_banks: Mapping[str, Sequence[BankItem]] | None = None, tiers: Mapping[str, str] | None = None,
-    nested: Sequence[str] = (),
+    nested: Sequence[Sequence[str]] = (),
 ) -> dict[str, list[Row]]:
     """Every results table of an evaluation, name to rows; also of responses that were produced elsewhere.
 
     `responses` are records, plain rows or a frame with item_id, endpoint_id, choice, correct, status (order,
     repeat and mode optional). `other_banks` are probed for cues beside this one; `tiers` (item id -> tier) replaces
-    the tiers of the bank, `nested` names configurations of one system in the order in which parts were added. What
+    the tiers of the bank, `nested` names configurations of each system in the order in which parts were added. What
     the data cannot give is a row without a value whose note says why; there is never a NaN. `chunks` is accepted for
     symmetry with the report and not used: quotes come with the items.
     """
@@ -53,7 +53,7 @@ def calibrate(
         "contrasts": contrast_rows(answers, settings),
         "pair_comparisons": pairs,
         "pair_interactions": interactions,
-        "increments": increment_rows(answers, nested, settings),
+        "increments": [row for chain in nested for row in increment_rows(answers, chain, settings)],
         "cue_probe": cue_rows({"this bank": bank, **(other_banks or {})}, answers, settings),
         "key_risk": key_risk_rows(answers),
         "option_order": option_order_rows(answers, settings.seed),

@@ -42,8 +42,21 @@ def families(answers: Answers) -> dict[str, list[Pair]]:
     found = {
         "primary endpoints": list(combinations(primary, 2)),
         "primary against baselines": [(one, two) for one in primary for two in baselines],
+        "nested configurations": _nested_pairs(answers),
     }
     return {name: pairs for name, pairs in found.items() if pairs}
+
+
+def _nested_pairs(answers: Answers) -> list[Pair]:
+    """Each arm against every configuration it contains; what an arm adds to is the second."""
+    after = {row.endpoint_id: row.after for row in answers.endpoints}
+    pairs = []
+    for name in after:
+        inner = after[name]
+        while inner in after:
+            pairs.append((name, inner))
+            inner = after[inner]
+    return pairs
 
 
 def planned_pairs(sizing: Sizing | None, pairs: Sequence[Pair]) -> dict[Pair, tuple[str, Discordance]]:
@@ -212,12 +225,12 @@ def increment_rows(answers: Answers, nested: Sequence[str], settings: Statistics
     if not (~np.isnan(scores).any(axis=1)).any():
         return []
     steps = nested_increments(scores, arms, [item.item_id for item in answers.items], level=settings.confidence)
-    return [_increment_row(step, note) for step in steps]
+    return [_increment_row(step, " → ".join(arms), note) for step in steps]
 
 
-def _increment_row(step: Increment, note: str) -> Row:
+def _increment_row(step: Increment, system: str, note: str) -> Row:
     return {
-        "before": step.before, "after": step.after, "n": step.n, "before_right": step.before_right,
+        "system": system, "before": step.before, "after": step.after, "n": step.n, "before_right": step.before_right,
         "after_right": step.after_right, "fixed": len(step.fixed), "broken": len(step.broken),
         "changed": len(step.fixed) + len(step.broken), "gain": step.gain.value, "gain_low": step.gain.low,
         "gain_high": step.gain.high, "p_exact": step.p_exact, "p_midp": step.p_midp, "p_holm": step.p_holm,

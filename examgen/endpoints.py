@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
+from examgen import arms
 from examgen.ids import canonical_json
 from examgen.records import NOT_RECORDED, EndpointRow
 from examgen.study import Endpoint, Study
 
-Role = Literal["primary", "construction_overlap", "baseline"]
+Role = Literal["primary", "construction_overlap", "baseline", "arm"]
 
 
 def same_model(one: Endpoint, other: Endpoint) -> bool:
@@ -30,8 +31,8 @@ def construction_models(study: Study, writers: Collection[str] = ()) -> list[End
 
 
 def role_of(endpoint: Endpoint, study: Study, writers: Collection[str] = ()) -> Role:
-    """The role as given, else: a baseline is baseline, the generator's model is construction_overlap, others
-    primary."""
+    """The role as given, else: a baseline is baseline, the generator's model is construction_overlap, a nested
+    configuration is arm (it repeats the first call of another endpoint), others primary."""
     if endpoint.role is not None:
         return endpoint.role
     if endpoint.kind == "baseline":
@@ -39,12 +40,17 @@ def role_of(endpoint: Endpoint, study: Study, writers: Collection[str] = ()) -> 
     if any(same_model(endpoint, writer) for writer in construction_models(study, writers)):
         return "construction_overlap"
     models = {label.split(":", 1)[1].lower() for label in writers if ":" in label}
-    return "construction_overlap" if endpoint.model and endpoint.model.lower() in models else "primary"
+    if endpoint.model and endpoint.model.lower() in models:
+        return "construction_overlap"
+    return "arm" if endpoint.after else "primary"
 
 
 def panel_endpoints(study: Study) -> list[Endpoint]:
-    """The endpoints to evaluate: those named, else all."""
-    return [study.endpoint(name) for name in study.panel.endpoints] if study.panel.endpoints else list(study.endpoints)
+    """The endpoints to evaluate: those named, else all. Arms come after what they start from, with all they take over
+    from the endpoint they ask."""
+    known = {endpoint.id: endpoint for endpoint in study.endpoints}
+    named = [study.endpoint(name) for name in study.panel.endpoints] if study.panel.endpoints else list(study.endpoints)
+    return [arms.settled(one, known) for one in sorted(named, key=lambda one: arms.depth(one, known))]
 
 
 def manifest_row(
@@ -66,6 +72,8 @@ def manifest_row(
         "mode": endpoint.mode,
         "slots": endpoint.slots,
     }
+    if endpoint.after:
+        decoding |= {"step": endpoint.step, **({"samples": endpoint.samples} if endpoint.step == "vote" else {})}
     baseline = endpoint.kind == "baseline"
     return EndpointRow(
         endpoint_id=endpoint.id,
@@ -80,4 +88,6 @@ def manifest_row(
         capabilities=capabilities or NOT_RECORDED,
         complete=complete,
         note=note,
+        after=endpoint.after,
+        step=endpoint.step if endpoint.after else "",
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from examgen import prompts
+from examgen.endpoints import panel_endpoints
 from examgen.records import STRATA, Stratum
 from examgen.study import Endpoint, Study
 
@@ -186,19 +187,21 @@ def _screen(
 def _panel(study: Study, items: int, characters: float) -> list[Cost]:
     """Items × orders × repeats at every endpoint of the panel; baselines are not asked."""
     panel = study.panel
-    named = [study.endpoint(name) for name in panel.endpoints] or list(study.endpoints)
     orders = 4 if panel.orders == "all" else int(panel.orders)
     turned = min(panel.pilot_items, items) if panel.order_scope == "pilot" else items
     answers = (items + (orders - 1) * turned) * panel.repeats
     hidden = items if panel.no_stem else 0
     prompt = _tokens(characters + 60) * (1 + panel.examples) + _tokens(len(panel.system_prompt)) + 10
     rows = []
-    for endpoint in named:
+    for endpoint in panel_endpoints(study):
         if endpoint.kind == "baseline":
             continue
         each = 4 if endpoint.mode == "option_likelihood" else 1
         calls = (answers + hidden) * each
         note = f"{items} items, {orders} orders, {panel.repeats} repeats" + (", and without stems" if hidden else "")
+        if endpoint.after:
+            calls = answers * (endpoint.samples if endpoint.step == "vote" else 1)
+            note = f"{endpoint.step} after {endpoint.after}: its own calls"
         rows.append(_row("panel", endpoint, calls, calls, prompt, min(endpoint.max_tokens, 4), note))
     return rows
 

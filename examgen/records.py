@@ -285,12 +285,14 @@ class EndpointRow(Record):
     runtime: str = NOT_RECORDED
     base_url: str = NOT_RECORDED
     decoding: str = NOT_RECORDED
-    role: Literal["primary", "construction_overlap", "baseline"]
+    role: Literal["primary", "construction_overlap", "baseline", "arm"]
     group: str = NOT_RECORDED
     family: str = NOT_RECORDED
     capabilities: str = NOT_RECORDED
     complete: bool = True
     note: str = ""
+    after: str = Field("", description="of an arm: the endpoint whose replies it starts from")
+    step: str = Field("", description="of an arm: what it adds to them")
 
 
 class Call(Record):

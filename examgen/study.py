@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from examgen import arms
 from examgen.errors import StudyError
 from examgen.ids import canonical_json, digest
 from examgen.records import STRATA, Stratum
@@ -158,7 +159,7 @@ class Endpoint(Part):
     """A model endpoint."""
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    kind: Literal["openai", "local", "baseline"] = "openai"
+    kind: Literal["openai", "local", "baseline", "arm"] = "openai"
     base_url: str = Field("", description="OpenAI-compatible address; empty for local and baseline")
     model: str = ""
     provider: str = ""
@@ -175,13 +176,19 @@ class Endpoint(Part):
     attempts: int = Field(5, ge=1)
     price_in: float | None = Field(None, description="per million prompt tokens")
     price_out: float | None = Field(None, description="per million completion tokens")
-    role: Literal["primary", "construction_overlap", "baseline"] | None = Field(
-        None, description="empty = found out: the writer's model is construction_overlap, a baseline is baseline"
+    role: Literal["primary", "construction_overlap", "baseline", "arm"] | None = Field(
+        None, description="empty = found out: construction_overlap for the writer's model, baseline, arm or primary"
     )
     family: str = ""
     group: str = Field("", description="for comparisons by group, such as API or local")
     mode: Literal["letter", "letter_logprobs", "option_likelihood"] = "letter"
     slots: int = Field(1, ge=1, description="parallel slots of a local server")
+    after: str = Field("", description="of an arm: the endpoint whose stored replies it starts from")
+    asks: str = Field("", description="of an arm: the endpoint whose model makes its step; empty = the chain's first")
+    step: Literal["verifier", "vote"] = Field(
+        "verifier", description="of an arm: one call that sees the reply, or a vote among the reply and fresh samples"
+    )
+    samples: int = Field(4, ge=1, description="of an arm that votes: fresh samples beside the reply")
 
 
 class Panel(Part):
@@ -281,6 +288,13 @@ class Study(Part):
         for key, name in asked.items():
             if name and name not in ids:
                 raise ValueError(f"{key}: no endpoint is called {name!r}{_nearest(name, ids)}")
+        wrong = arms.problem(self.endpoints, self.panel.endpoints)
+        if wrong:
+            raise ValueError(wrong)
+        stepping = {endpoint.id for endpoint in self.endpoints if endpoint.kind == "arm"}
+        for key, name in asked.items():
+            if name in stepping and not key.startswith(("panel.", "sizing.")):
+                raise ValueError(f"{key}: {name} is an arm, which only answers items: name an endpoint with a model")
         for key, part in (("taxonomy", self.taxonomy), ("writing", self.writing), ("screen", self.screen)):
             if part.method == "llm" and not part.endpoint:
                 raise ValueError(f"{key}.endpoint: the method llm needs the id of an endpoint")

@@ -181,10 +181,12 @@ _PLAIN: dict[str, list[pa.Field]] = {
         *_columns("method note", pa.string()),
     ),
     "increments": _fields(
-        *_columns("before after", pa.string()),
+        *_columns("system before after", pa.string()),
         *_columns("n before_right after_right fixed broken changed", pa.int64()),
         *_columns("gain gain_low gain_high p_exact p_midp p_holm", pa.float64()),
         *_columns("fixed_items broken_items", pa.list_(pa.string())),
+        *_columns("calls_before calls_after tokens_before tokens_after", pa.int64()),
+        *_columns("cost_before cost_after", pa.float64()),
         ("note", pa.string()),
     ),
     "keys": _fields(*_columns("item_id source letter", pa.string()), *_columns("human endorses", pa.bool_())),

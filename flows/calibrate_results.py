@@ -7,6 +7,7 @@ from typing import Any
 
 from prefect import flow
 
+from examgen.arms import chains
 from examgen.planned_contrasts import resolved
 from examgen.tables import read_rows
 from flows.request import StudyRequest
@@ -30,7 +31,7 @@ def calibrate_results(request: StudyRequest) -> dict[str, Any]:
             "bank": Path(latest["bank"]).name,
             "statistics": study.statistics.model_dump(mode="json"),
             "sizing": resolved(study.sizing, Path(request.study).resolve().parent).model_dump(mode="json"),
-            "nested": list(study.panel.nested),
+            "nested": [list(chain) for chain in chains(study)],
             "abstention": study.panel.abstention,
         }
         inputs = {"bank": latest["bank"], "evaluation": latest["folder"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
 from tasks import store
+from tasks.arms import replies_digest
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
@@ -37,22 +39,25 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     items = read_records(str(bank / "bank.parquet"), BankItem)
     writers = store.read_json(bank / "bank.lock.json")["writers"]
     endpoints = panel_endpoints(study)
-    plain = {endpoint.id: _shards(study, place, bank, items, endpoint, "", retry) for endpoint in endpoints}
-    for shard in (shard for shards in plain.values() for shard in shards if retry):
-        earlier = shard.finished()
-        if earlier and earlier.counts["unresolved"]:
-            forget(shard)
-    pending = [e for e in endpoints if e.kind == "local" and any(s.finished() is None for s in plain[e.id])]
-    with Step("evaluate") as step, local_servers(pending) as servers:
-        shards: list[Shard] = []
-        for endpoint in endpoints:
-            address = servers.get(endpoint.id, {}).get("base_url", "")
-            mine = _shards(study, place, bank, items, endpoint, address, retry) if address else plain[endpoint.id]
-            bars.start(f"asking {endpoint.id}", sum(len(s.inputs["item_ids"]) for s in mine if s.finished() is None))
-            shards += mine
-        done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
-        by_endpoint = _by_endpoint(shards, done)
-        rows = sum(d.counts["rows"] for d in done)
+    asked = Asking(study, place, bank, items, retry)
+    plain: dict[str, list[Shard]] = {}
+    for endpoint in endpoints:
+        plain[endpoint.id] = asked.known(endpoint, plain)
+    hosts = {e.asks or e.id for e in endpoints if e.kind == "local" and not _finished(plain[e.id])}
+    by_endpoint: dict[str, list[Done]] = {}
+    with Step("evaluate") as step, local_servers([study.endpoint(name) for name in sorted(hosts)]) as servers:
+        for wave in _waves(endpoints):
+            shards: list[Shard] = []
+            for endpoint in wave:
+                address = servers.get(endpoint.asks or endpoint.id, {}).get("base_url", "")
+                mine = asked.shards(endpoint, address, by_endpoint.get(endpoint.after, []))
+                left = sum(len(s.inputs["item_ids"]) for s in mine if s.finished() is None)
+                bars.start(f"asking {endpoint.id}", left)
+                shards += mine
+            done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
+            for shard, result in zip(shards, done, strict=True):
+                by_endpoint.setdefault(shard.inputs["endpoint"]["id"], []).append(result)
+        rows = sum(d.counts["rows"] for done in by_endpoint.values() for d in done)
         step.outcome = f"{rows} responses of {len(endpoints)} endpoints to {len(items)} items"
     for endpoint in endpoints:
         if not all(d.facts["complete"] for d in by_endpoint[endpoint.id]):
@@ -60,7 +65,9 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
             why = "; ".join(sorted(reasons))
             say(f"    note: {endpoint.id} is incomplete ({why}); go on: examgen evaluate STUDY --retry-unresolved")
     runtimes = _runtimes(place, servers)
-    described = [endpoint_row(study, e, writers, runtimes.get(e.id, ""), by_endpoint[e.id]) for e in endpoints]
+    described = [
+        endpoint_row(study, e, writers, runtimes.get(e.asks or e.id, ""), by_endpoint[e.id]) for e in endpoints
+    ]
     return _compact(study, place, bank, described, by_endpoint)
 
 
@@ -74,67 +81,98 @@ def _runtimes(place: Workplace, servers: dict[str, dict[str, str]]) -> dict[str,
     return known
 
 
-def _shards(
-    study: Study, place: Workplace, bank: Path, items: Sequence[BankItem], endpoint: Endpoint, address: str, retry: bool
-) -> list[Shard]:
-    """Endpoint × order × repeat × slice of items, and once more without stems if the study asks for that."""
-    panel = study.panel
-    widest = max((len(item.options) for item in items), default=4)
-    whole = [item.item_id for item in items]
-    few = pilot(items, panel.pilot_items) if panel.order_scope == "pilot" else whole
-    shards = []
-    for no_stem in (False, True) if panel.no_stem else (False,):
-        for order in orders_of(widest, 1 if no_stem else panel.orders):
-            asked = whole if order == 0 else few
-            for repeat in range(1 if no_stem else panel.repeats):
-                for start in range(0, len(asked), panel.shard_items):
-                    part = asked[start : start + panel.shard_items]
-                    shards.append(_shard(study, place, bank, endpoint, address, part, order, repeat, no_stem, retry))
-    return shards
+def _finished(shards: Sequence[Shard]) -> bool:
+    """Whether nothing is left to ask; an arm whose shards are not known yet waits for what it starts from."""
+    return bool(shards) and all(shard.finished() is not None for shard in shards)
 
 
-def _shard(
-    study: Study,
-    place: Workplace,
-    bank: Path,
-    endpoint: Endpoint,
-    address: str,
-    item_ids: Sequence[str],
-    order: int,
-    repeat: int,
-    no_stem: bool,
-    retry: bool,
-) -> Shard:
-    depends = {
-        "bank": bank.name,
-        "item_ids": list(item_ids),
-        "endpoint": endpoint.model_dump(mode="json"),
-        "panel": study.panel.model_dump(mode="json", exclude={"endpoints", "shard_items", "pilot_items", "nested"}),
-        "order": order,
-        "repeat": repeat,
-        "no_stem": no_stem,
-        "embedding": study.embedding.model_dump(mode="json") if endpoint.kind == "baseline" else {},
-    }
-    inputs = {
-        "bank": str(bank / "bank.parquet"),
-        "chunks": str(bank / "chunks.parquet"),
-        "embeddings": str(place.root / "embeddings"),
-        "embedding": study.embedding.model_dump(mode="json"),
-        "panel": study.panel.model_dump(mode="json"),
-        "base_urls": {endpoint.id: address} if address else {},
-        "journals": str(place.replies),
-        "budget": study.budget,
-        "retry_unresolved": retry,
-    }
-    label = f"{study.study} · {endpoint.id} · order {order} · items {item_ids[0][:6]}…"
-    return make_shard(study.study, "panel", label, place.work, depends, inputs)
+def _waves(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
+    """Endpoints that can be asked side by side: an arm after the wave of what it starts from."""
+    waves: list[list[Endpoint]] = []
+    place: dict[str, int] = {}
+    for endpoint in endpoints:
+        place[endpoint.id] = place[endpoint.after] + 1 if endpoint.after else 0
+        waves += [[]] if place[endpoint.id] == len(waves) else []
+        waves[place[endpoint.id]].append(endpoint)
+    return waves
 
 
-def _by_endpoint(shards: Sequence[Shard], done: Sequence[Done]) -> dict[str, list[Done]]:
-    found: dict[str, list[Done]] = {}
-    for shard, result in zip(shards, done, strict=True):
-        found.setdefault(shard.inputs["endpoint"]["id"], []).append(result)
-    return found
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of every endpoint: order × repeat × slice of items, and once more without stems if the study asks
+    for that. An arm starts from finished shards of another endpoint, slice by slice, and always sees the question."""
+
+    study: Study
+    place: Workplace
+    bank: Path
+    items: Sequence[BankItem]
+    retry: bool
+
+    def known(self, endpoint: Endpoint, others: dict[str, list[Shard]]) -> list[Shard]:
+        """The shards as they can be told before anything is asked; none for an arm whose start is not there yet.
+
+        With `retry`, what left items unresolved is dropped, to be asked again.
+        """
+        starts: list[Done] = []
+        if endpoint.after:
+            starts = [done for shard in others[endpoint.after] if (done := shard.finished())]
+            if not others[endpoint.after] or len(starts) < len(others[endpoint.after]):
+                return []
+        found = self.shards(endpoint, "", starts)
+        for shard in found if self.retry else ():
+            earlier = shard.finished()
+            if earlier and earlier.counts["unresolved"]:
+                forget(shard)
+        return found
+
+    def shards(self, endpoint: Endpoint, address: str, starts: Sequence[Done]) -> list[Shard]:
+        """All shards of an endpoint; `starts` are the finished shards of what an arm starts from, in their order."""
+        panel = self.study.panel
+        widest = max((len(item.options) for item in self.items), default=4)
+        whole = [item.item_id for item in self.items]
+        few = pilot(self.items, panel.pilot_items) if panel.order_scope == "pilot" else whole
+        found: list[Shard] = []
+        for no_stem in (False, True) if panel.no_stem and not endpoint.after else (False,):
+            for order in orders_of(widest, 1 if no_stem else panel.orders):
+                asked = whole if order == 0 else few
+                for repeat in range(1 if no_stem else panel.repeats):
+                    for first in range(0, len(asked), panel.shard_items):
+                        part = asked[first : first + panel.shard_items]
+                        start = starts[len(found)].table("responses") if endpoint.after else ""
+                        found.append(self._shard(endpoint, address, part, order, repeat, no_stem, start))
+        return found
+
+    def _shard(
+        self, endpoint: Endpoint, address: str, item_ids: Sequence[str], order: int, repeat: int, no_stem: bool,
+        start: str,
+    ) -> Shard:  # fmt: skip
+        study, place = self.study, self.place
+        whole = study.panel.model_dump(mode="json", exclude={"endpoints", "shard_items", "pilot_items", "nested"})
+        depends = {
+            "bank": self.bank.name,
+            "item_ids": list(item_ids),
+            "endpoint": endpoint.model_dump(mode="json"),
+            "panel": whole,
+            "order": order,
+            "repeat": repeat,
+            "no_stem": no_stem,
+            "embedding": study.embedding.model_dump(mode="json") if endpoint.kind == "baseline" else {},
+            "start": replies_digest(start) if start else "",
+        }
+        inputs = {
+            "bank": str(self.bank / "bank.parquet"),
+            "chunks": str(self.bank / "chunks.parquet"),
+            "embeddings": str(place.root / "embeddings"),
+            "embedding": study.embedding.model_dump(mode="json"),
+            "panel": study.panel.model_dump(mode="json"),
+            "base_urls": {endpoint.id: address} if address else {},
+            "journals": str(place.replies),
+            "budget": study.budget,
+            "retry_unresolved": self.retry,
+            "starts": start,
+        }
+        label = f"{study.study} · {endpoint.id} · order {order} · items {item_ids[0][:6]}…"
+        return make_shard(study.study, "panel", label, place.work, depends, inputs)
 
 
 def _compact(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from examgen import calibration, keys, tables
+from examgen import arms, calibration, keys, tables
 from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Response, Topic
 from examgen.report import page
 from examgen.study import Sizing, Statistics, parse_study
@@ -45,6 +45,7 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         tiers=tiers,
         nested=shard.inputs["nested"],
     )
+    results["increments"] = arms.with_costs(results["increments"], arms.spent(responses, endpoints))
     results["abstention"] = keys.abstention_rows(
         items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from examgen import study, tables
+from examgen import arms, study, tables
 from examgen.answers import PARSER_VERSION, AnswerPrompt, orders_of, prompt
 from examgen.answers.accounting import Account, account
 from examgen.answers.responses import reread, respond, respond_likelihood
@@ -24,6 +24,7 @@ from examgen.errors import BankError
 from examgen.ids import digest, seed_of
 from examgen.records import BankItem, Response
 from tasks import store
+from tasks.arms import Arm
 from tasks.asking import EndpointModel
 from tasks.baseline_panel import baseline_rows
 from tasks.ledger import shared_budget
@@ -161,6 +162,7 @@ class _Shard:
         self._examples = _examples(bank, context.panel.examples)
         self._mode_name = "no_stem" if context.no_stem else endpoint.mode
         self._kept = _settled_rows(out, endpoint, context)
+        self._arm = Arm(endpoint, context.starts, order, repeat) if endpoint.after else None
         self.asked = self.reused = self.peak = 0
         self.stopped = self.capabilities = ""
 
@@ -200,7 +202,8 @@ class _Shard:
             self.reused += model.reused
             self.capabilities = model.capability.described()
             await model.close()
-        if not self.stopped and any(row.attempts == 0 and row.status == "unresolved" for row in rows.values()):
+        unasked = (row for row in rows.values() if row.attempts == 0 and row.rule != arms.UNSTARTED)
+        if not self.stopped and any(row.status == "unresolved" for row in unasked):
             self.stopped = "the study's budget is spent"
         return [rows[item.item_id] for item in self._items]
 
@@ -214,6 +217,8 @@ class _Shard:
             examples=self._examples,
             no_stem=self._context.no_stem,
         )
+        if self._arm is not None:
+            return await self._arm.answer(model, item, asked, self._request(item, asked))
         if self._endpoint.mode == "option_likelihood":
             return await self._likelihood(model, item, asked)
         request = self._request(item, asked)

@@ -16,7 +16,8 @@ class PanelContext:
     `chunks` and
     `vectors` the paths of the readers' tables, `spent` the money gone before this shard. `no_stem` asks with the
     options
-    alone; `retry_unresolved` asks again what an earlier run gave up.
+    alone; `retry_unresolved` asks again what an earlier run gave up. `starts` is the responses table of the endpoint
+    that an arm starts from, of the same items, order and repeat.
     """
 
     panel: study.Panel = field(default_factory=study.Panel)
@@ -29,3 +30,4 @@ class PanelContext:
     spent: float = 0.0
     no_stem: bool = False
     retry_unresolved: bool = False
+    starts: str = ""

@@ -38,6 +38,7 @@ def ask_panel(shard: Shard, folder: Path) -> dict[str, Any]:
         budget=asked["budget"],
         no_stem=asked["no_stem"],
         retry_unresolved=asked["retry_unresolved"],
+        starts=asked["starts"],
     )
     report = evaluate_shard(
         asked["bank"],

@@ -10,6 +10,7 @@ from typing import Any
 from examgen.answers.order import content_choice
 from examgen.answers.parser import PARSER_VERSION, Reading, parse
 from examgen.answers.prompt import AnswerPrompt, prompt
+from examgen.answers.steps import ballot, elected, vote_of, votes_of
 from examgen.chat import ChatReply
 from examgen.records import BankItem, Response, ResponseStatus
 
@@ -166,6 +167,40 @@ def respond_likelihood(
     )
 
 
+def respond_vote(
+    item: BankItem, asked: AnswerPrompt, first: Response, replies: Sequence[ChatReply], known: Mapping[str, Any]
+) -> Response:
+    """The row of a vote among a stored row and fresh replies to the same prompt; `known` names endpoint and mode.
+
+    A sample that never came leaves the row without an answer, with the reason: fewer votes would be another arm.
+    """
+    readings = [_read(reply, asked, "letter", False, ()) for reply in replies]
+    start, others = vote_of(first), votes_of(readings)
+    lost, reading = next(
+        ((reply, read) for reply, read in zip(replies, readings, strict=True) if read.status in ("unresolved", "error")),
+        (None, elected(start, others, asked.abstain)),
+    )
+    return _row(
+        item,
+        reading,
+        first.order,
+        item_id=item.item_id,
+        order=first.order,
+        repeat=first.repeat,
+        request_hash=replies[0].request_hash,
+        raw=ballot(start, others) if lost is None else "",
+        attempts=sum(reply.attempts for reply in replies),
+        prompt_tokens=_total([reply.prompt_tokens for reply in replies]),
+        completion_tokens=_total([reply.completion_tokens for reply in replies]),
+        cost=_total([reply.cost for reply in replies]),
+        latency_seconds=_total([reply.latency_seconds for reply in replies]),
+        finish_reason=replies[-1].finish_reason,
+        error=lost.error if lost else "",
+        probabilities=(),
+        **known,
+    )
+
+
 def _total(values: Sequence[Any]) -> Any:
     return None if any(value is None for value in values) else sum(values)
 
@@ -182,6 +217,7 @@ def reread(row: Response, item: BankItem, *, abstention: bool = False, constrain
         "no_text",
         "endpoint_error",
         "imported",
+        "vote",
     )
     if (
         (row.status in ("error", "unresolved") and row.rule != "error_text")

@@ -13,9 +13,13 @@ Rows = Sequence[Row]
 Results = Mapping[str, Rows]
 MOST_LINES = 14
 """More endpoints than this and only the primary ones are drawn as lines: the table has all."""
-MARKS = {"primary": (BLUE, "circle"), "construction_overlap": (AMBER, "diamond"), "baseline": (GREY, "ring")}
+MARKS = {
+    "primary": (BLUE, "circle"), "arm": (BLUE, "ring"), "construction_overlap": (AMBER, "diamond"),
+    "baseline": (GREY, "ring"),
+}  # fmt: skip
 ROLE_NAMES = {
     "primary": "primary endpoint",
+    "arm": "nested configuration",
     "construction_overlap": "writer's own model",
     "baseline": "baseline, no language model",
 }
