@@ -94,9 +94,8 @@ def _chunk(values: dict[str, Any]) -> Chunk:
     """A passage of values that fit, all fields given, made as unpickling makes one: checking them would take a third
     of the time of cutting."""
     chunk = Chunk.__new__(Chunk)
-    chunk.__setstate__(
-        {"__dict__": values, "__pydantic_fields_set__": _FIELDS, "__pydantic_extra__": None, "__pydantic_private__": None}
-    )
+    parts = {"__pydantic_fields_set__": _FIELDS, "__pydantic_extra__": None, "__pydantic_private__": None}
+    chunk.__setstate__({"__dict__": values, **parts})
     return chunk
 
 
