@@ -54,15 +54,14 @@ def chunk_id(source: str, start: int, text: str) -> str:
 
 def passage_ids(source: str) -> Callable[[int, str], tuple[str, str]]:
     """From a passage's start and text to its `chunk_id` and `content_hash`: for many passages of one source."""
-    chunk_head, content_head = _framed("chunk", source), _framed("content")
+    chunk_head, content_head, sha256 = _framed("chunk", source), _framed("content"), hashlib.sha256
 
     def both(start: int, text: str) -> tuple[str, str]:
         data = text.encode()
-        place = str(start).encode()
-        size = len(data).to_bytes(8, "big")
-        chunk = hashlib.sha256(b"".join((chunk_head, len(place).to_bytes(8, "big"), place, size, data)))
-        content = hashlib.sha256(b"".join((content_head, size, data)))
-        return chunk.hexdigest()[:ID_LENGTH], content.hexdigest()[:ID_LENGTH]
+        place = b"%d" % start
+        sized = len(data).to_bytes(8, "big") + data
+        chunk = sha256(chunk_head + len(place).to_bytes(8, "big") + place + sized).hexdigest()
+        return chunk[:ID_LENGTH], sha256(content_head + sized).hexdigest()[:ID_LENGTH]
 
     return both
 
