@@ -12,6 +12,7 @@ from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
 from flows.estimate_command import estimate
 from flows.keys_command import keys
+from flows.serve_command import serve, stop
 from flows.size_command import size
 
 app = typer.Typer(
@@ -96,6 +97,8 @@ app.command()(estimate)
 app.command()(size)
 app.command()(audit)
 app.command()(keys)
+app.command()(serve)
+app.command()(stop)
 
 
 @app.command()
@@ -147,10 +150,14 @@ def ui(results: Results = DEFAULT_RESULTS, port: Annotated[int, typer.Option(hel
 
     Example: examgen ui
     """
-    from tasks import server
+    from tasks import server, serving
     from tasks.workplace import prefect_home
 
     server.quiet()
+    served = serving.address(prefect_home(results))
+    if served:
+        typer.echo(f"Flow runs: {served.removesuffix('/api')}  (served; examgen stop ends it)")
+        return
     guard, url = server.start(prefect_home(results), port)
     typer.echo(f"Flow runs: {url.removesuffix('/api')}  (Ctrl-C to stop)")
     try:
