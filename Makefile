@@ -5,13 +5,14 @@ BIN    := $(VENV)/bin
 STUDY  ?= data/studies/ms_mri.yaml
 STAMP  := $(VENV)/.installed
 
-.PHONY: run test check ui clean help
+.PHONY: run test check ui serve stop clean help
 
 help:
 	@echo "make run    build, evaluate and report the default study (STUDY=path for another)"
 	@echo "make test   run the tests"
 	@echo "make check  ruff and mypy"
 	@echo "make ui     open a Prefect server on this project's own records"
+	@echo "make serve  a Prefect server, deployments and a worker that stay; make stop ends them"
 	@echo "make clean  remove the virtual environment and the results"
 
 $(STAMP): pyproject.toml constraints.txt weights.txt
@@ -36,6 +37,12 @@ check: $(STAMP)
 
 ui: $(STAMP)
 	@$(BIN)/examgen ui
+
+serve: $(STAMP)
+	@$(BIN)/examgen serve
+
+stop: $(STAMP)
+	@$(BIN)/examgen stop
 
 clean:
 	rm -rf $(VENV) data/results

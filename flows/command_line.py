@@ -13,6 +13,7 @@ from flows.audit_command import audit
 from flows.estimate_command import estimate
 from flows.keys_command import keys
 from flows.review_command import review
+from flows.serve_command import serve, stop
 from flows.size_command import size
 
 app = typer.Typer(
@@ -98,6 +99,8 @@ app.command()(size)
 app.command()(audit)
 app.command()(keys)
 app.add_typer(review, name="review")
+app.command()(serve)
+app.command()(stop)
 
 
 @app.command()
@@ -149,10 +152,14 @@ def ui(results: Results = DEFAULT_RESULTS, port: Annotated[int, typer.Option(hel
 
     Example: examgen ui
     """
-    from tasks import server
+    from tasks import server, serving
     from tasks.workplace import prefect_home
 
     server.quiet()
+    served = serving.address(prefect_home(results))
+    if served:
+        typer.echo(f"Flow runs: {served.removesuffix('/api')}  (served; examgen stop ends it)")
+        return
     guard, url = server.start(prefect_home(results), port)
     typer.echo(f"Flow runs: {url.removesuffix('/api')}  (Ctrl-C to stop)")
     try:

@@ -12,11 +12,13 @@ from examgen.study import Study, load_study
 class StudyRequest(BaseModel):
     """A study and where its results go."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", title="Study")
 
-    study: str = Field(description="path of the study file (YAML)")
-    results: str = Field("data/results", description="folder of all results")
-    retry_unresolved: bool = Field(False, description="ask again what an earlier run gave up")
+    study: str = Field(title="Study file", description="path of the study file (YAML), seen from the worker's folder")
+    results: str = Field("data/results", title="Results folder", description="folder of all results")
+    retry_unresolved: bool = Field(
+        False, title="Ask again what was given up", description="items an earlier run left unresolved are asked again"
+    )
 
     @property
     def name(self) -> str:

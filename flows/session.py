@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from examgen.study import load_study
-from tasks import server, tally
+from tasks import server, serving, tally
 from tasks.preflight import preflight
 from tasks.progress import say
 from tasks.workplace import Workplace, prefect_home
@@ -95,6 +95,7 @@ def session(study: Path, results: Path, needs: str = "") -> Iterator[Session]:
     _calm_logs()
     started = time.monotonic()
     say(f"{study.stem}: starting (a Prefect server first, some seconds)")
-    with server.available(prefect_home(results)):
+    home = prefect_home(results)
+    with server.available(home, serving.address(home)):
         yield Session(study, results)
     print(f"Done in {time.monotonic() - started:.0f} s with {tally.line()}.")

@@ -191,13 +191,14 @@ def _flow(path: Path, items: int | None, results: Path) -> None:
 
     from examgen.planned_contrasts import resolved
     from examgen.study import load_study
-    from tasks import server
+    from tasks import server, serving
     from tasks.workplace import prefect_home
 
     _need_contrasts(path, resolved(load_study(path).sizing, path.resolve().parent))
     server.quiet()
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "ERROR")
-    with server.available(prefect_home(results)):
+    home = prefect_home(results)
+    with server.available(home, serving.address(home)):
         from flows.request import StudyRequest
         from flows.size_benchmark import size_benchmark
 

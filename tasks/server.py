@@ -77,7 +77,8 @@ def configured() -> str:
     return str(get_current_settings().api.url or "")
 
 
-def _healthy(url: str) -> bool:
+def healthy(url: str) -> bool:
+    """Whether a Prefect server answers at this address."""
     try:
         with urllib.request.urlopen(f"{url}/health", timeout=2) as reply:
             return bool(reply.status == 200)
@@ -85,10 +86,11 @@ def _healthy(url: str) -> bool:
         return False
 
 
-def _wait(url: str, guard: subprocess.Popen[bytes], log: Path, seconds: float) -> None:
+def wait_healthy(url: str, guard: subprocess.Popen[bytes], log: Path, seconds: float) -> None:
+    """Wait until the server answers; `RunError` with the end of its log when it does not."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if _healthy(url):
+        if healthy(url):
             return
         if guard.poll() is not None:
             break
@@ -97,24 +99,34 @@ def _wait(url: str, guard: subprocess.Popen[bytes], log: Path, seconds: float) -
     raise RunError(f"the Prefect server at {url} did not start; see {log}: {tail}")
 
 
-def start(home: Path, port: int | None = None, seconds: float = 180.0) -> tuple[subprocess.Popen[bytes], str]:
-    """Start a server on loopback with its records under `home`; it stops when this process ends, even by kill -9."""
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{home}: cannot be made ({error.strerror}): choose another folder with --results") from error
-    number = port or free_port()
-    url = f"http://127.0.0.1:{number}/api"
+def environment(home: Path, port: int) -> dict[str, str]:
+    """What a server of ours runs with: its records under `home`, loopback, one port."""
+    url = f"http://127.0.0.1:{port}/api"
     # The port goes by environment: given on the command line, the UI would call the default port.
-    environment = {
+    return {
         **os.environ,
         **BATCHES,
         "PREFECT_HOME": str(home),
         "PREFECT_SERVER_API_HOST": "127.0.0.1",
-        "PREFECT_SERVER_API_PORT": str(number),
+        "PREFECT_SERVER_API_PORT": str(port),
         "PREFECT_UI_API_URL": url,
         "PREFECT_API_URL": url,
     }
+
+
+def make_home(home: Path) -> None:
+    """The folder of a server's records; `RunError` when it cannot be made."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{home}: cannot be made ({error.strerror}): choose another folder with --results") from error
+
+
+def start(home: Path, port: int | None = None, seconds: float = 180.0) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a server on loopback with its records under `home`; it stops when this process ends, even by kill -9."""
+    make_home(home)
+    number = port or free_port()
+    url = f"http://127.0.0.1:{number}/api"
     log = home / "server.log"
     with log.open("ab") as sink:
         guard = subprocess.Popen(
@@ -122,10 +134,10 @@ def start(home: Path, port: int | None = None, seconds: float = 180.0) -> tuple[
             stdin=subprocess.PIPE,
             stdout=sink,
             stderr=sink,
-            env=environment,
+            env=environment(home, number),
             start_new_session=True,
         )
-    _wait(url, guard, log, seconds)
+    wait_healthy(url, guard, log, seconds)
     return guard, url
 
 
@@ -140,29 +152,41 @@ def stop(guard: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def available(home: Path) -> Iterator[str]:
-    """The server for a run: the configured one, or one of our own that ends with the block."""
+def available(home: Path, served: str = "") -> Iterator[str]:
+    """The server for a run: the configured one, the one that `examgen serve` holds (`served`), or one of our own that
+    ends with the block."""
     url = configured()
     if url:
-        if not _healthy(url):
+        if not healthy(url):
             raise RunError(
                 f"PREFECT_API_URL is {url}, where no Prefect server answers: start it, or unset the variable"
             )
         yield url
         return
+    if served:
+        with _settings(home, served):
+            yield served
+        return
+    guard, url = start(home)
+    try:
+        with _settings(home, url):
+            yield url
+    finally:
+        stop(guard)
+
+
+@contextlib.contextmanager
+def _settings(home: Path, url: str) -> Iterator[None]:
+    """Prefect's settings of this process for a server with its records under `home`."""
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogHandler
     from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_LOCAL_STORAGE_PATH, temporary_settings
 
-    guard, url = start(home)
-    try:
-        overrides = {PREFECT_API_URL: url, PREFECT_HOME: str(home), PREFECT_LOCAL_STORAGE_PATH: str(home / "storage")}
-        with temporary_settings(overrides):
-            try:
-                yield url
-            finally:
-                # Logs and events wait in this process: after the server is gone they would be lost, with a traceback.
-                APILogHandler().flush()
-                EventsWorker.drain_all()
-    finally:
-        stop(guard)
+    overrides = {PREFECT_API_URL: url, PREFECT_HOME: str(home), PREFECT_LOCAL_STORAGE_PATH: str(home / "storage")}
+    with temporary_settings(overrides):
+        try:
+            yield
+        finally:
+            # Logs and events wait in this process: after the server is gone they would be lost, with a traceback.
+            APILogHandler().flush()
+            EventsWorker.drain_all()
