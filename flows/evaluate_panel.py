@@ -15,7 +15,7 @@ from examgen.records import BankItem
 from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
-from tasks import store
+from tasks import runner, store
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
@@ -28,7 +28,7 @@ def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone(), bars:
+    with place.alone(), runner.using(study.runner), bars:
         return _evaluate(study, place, request.retry_unresolved)
 
 
@@ -50,7 +50,7 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
             mine = _shards(study, place, bank, items, endpoint, address, retry) if address else plain[endpoint.id]
             bars.start(f"asking {endpoint.id}", sum(len(s.inputs["item_ids"]) for s in mine if s.finished() is None))
             shards += mine
-        done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
+        done = run_shards(ask_panel, shards, lane=_lane)
         by_endpoint = _by_endpoint(shards, done)
         rows = sum(d.counts["rows"] for d in done)
         step.outcome = f"{rows} responses of {len(endpoints)} endpoints to {len(items)} items"
@@ -62,6 +62,16 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     runtimes = _runtimes(place, servers)
     described = [endpoint_row(study, e, writers, runtimes.get(e.id, ""), by_endpoint[e.id]) for e in endpoints]
     return _compact(study, place, bank, described, by_endpoint)
+
+
+def _lane(shard: Shard) -> str:
+    """Shards of one endpoint go one after the other, for each fills its concurrency.
+
+    On a cluster with a budget all that cost money do: each counts what was paid from the journals when it starts.
+    """
+    endpoint = shard.inputs["endpoint"]
+    paid = endpoint["kind"] == "openai" and shard.inputs["budget"] is not None
+    return "paid" if paid and runner.cluster() else str(endpoint["id"])
 
 
 def _runtimes(place: Workplace, servers: dict[str, dict[str, str]]) -> dict[str, str]:
