@@ -232,6 +232,21 @@ class Report(Part):
     include_source_text: bool = True
 
 
+class Runner(Part):
+    """Where the shards of writing, screening and asking are done. It changes no result."""
+
+    kind: Literal["threads", "dask", "ray"] = Field(
+        "threads", description="`runner: dask` is short for this key; dask and ray are extras to install"
+    )
+    address: str = Field("", description="address of a cluster that runs already; empty starts workers on this machine")
+    workers: int = Field(0, ge=0, description="processes to start where the address is empty; 0 is one a processor")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_kind(cls, value: Any) -> Any:
+        return {"kind": value} if isinstance(value, str) else value
+
+
 class Study(Part):
     """The whole study."""
 
@@ -254,6 +269,7 @@ class Study(Part):
     statistics: Statistics = Statistics()
     sizing: Sizing = Sizing()
     report: Report = Report()
+    runner: Runner = Runner()
     budget: float | None = Field(None, gt=0, description="hard stop, in the currency of the prices")
 
     @field_validator("seeds", mode="before")

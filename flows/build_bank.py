@@ -13,7 +13,7 @@ from examgen.sizing_report import build_warning
 from examgen.study import Endpoint, Study
 from flows.item_rounds import Bench, accepted_items
 from flows.request import StudyRequest
-from tasks import artifacts, read_sources
+from tasks import artifacts, read_sources, runner
 from tasks.acceptance_stage import lock_bank
 from tasks.code_version import folder_version
 from tasks.corpus_stage import build_index, read
@@ -35,7 +35,7 @@ def build_bank(request: StudyRequest) -> dict[str, Any]:
     """Build and lock the bank of a study; returns its id, folder and counts."""
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone(), bars:
+    with place.alone(), runner.using(study.runner), bars:
         return _build(request, study, place)
 
 

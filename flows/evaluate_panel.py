@@ -16,7 +16,7 @@ from examgen.records import BankItem
 from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
-from tasks import store
+from tasks import runner, store
 from tasks.arms import replies_digest
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
@@ -30,7 +30,7 @@ def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone(), bars:
+    with place.alone(), runner.using(study.runner), bars:
         return _evaluate(study, place, request.retry_unresolved)
 
 
@@ -54,7 +54,7 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
                 left = sum(len(s.inputs["item_ids"]) for s in mine if s.finished() is None)
                 bars.start(f"asking {endpoint.id}", left)
                 shards += mine
-            done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
+            done = run_shards(ask_panel, shards, lane=_lane)
             for shard, result in zip(shards, done, strict=True):
                 by_endpoint.setdefault(shard.inputs["endpoint"]["id"], []).append(result)
         rows = sum(d.counts["rows"] for done in by_endpoint.values() for d in done)
@@ -69,6 +69,16 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
         endpoint_row(study, e, writers, runtimes.get(e.asks or e.id, ""), by_endpoint[e.id]) for e in endpoints
     ]
     return _compact(study, place, bank, described, by_endpoint)
+
+
+def _lane(shard: Shard) -> str:
+    """Shards of one endpoint go one after the other, for each fills its concurrency.
+
+    On a cluster with a budget all that cost money do: each counts what was paid from the journals when it starts.
+    """
+    endpoint = shard.inputs["endpoint"]
+    paid = endpoint["kind"] == "openai" and shard.inputs["budget"] is not None
+    return "paid" if paid and runner.cluster() else str(endpoint["id"])
 
 
 def _runtimes(place: Workplace, servers: dict[str, dict[str, str]]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from examgen.screening_model import agreement
 from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
+from tasks import runner
 from tasks.acceptance_stage import audit, screen, shortfall
 from tasks.code_version import folder_version
 from tasks.model_stage import keep_drafts, screen_by_model, write_items_by_model
@@ -147,7 +148,7 @@ def _write_by_rules(bench: Bench, wanted: Wanted) -> list[Done]:
     bars.start("writing items", sum(map(len, groups.values())))
     with Step("write") as step:
         # One after the other: threads that only compute would wait for each other, and each would count the corpus.
-        done = run_shards(write_items, shards, lane=lambda _: "rules")
+        done = run_shards(write_items, shards, lane=None if runner.cluster() else lambda _: "rules")
         step.outcome = f"{sum(d.counts['candidates'] for d in done)} candidates over {len(groups)} topics"
     return done
 

@@ -33,7 +33,8 @@ def write_report(request: StudyRequest) -> dict[str, Any]:
     place = Workplace(request.results, study.study)
     with place.alone():
         evaluation, results = place.latest("evaluation"), place.latest("results")
-        depends = {"results": results["key"], "study": study.model_dump(mode="json"), "links": _links(evaluation)}
+        said = study.model_dump(mode="json", exclude={"runner"})  # where the work was done changes no page
+        depends = {"results": results["key"], "study": said, "links": _links(evaluation)}
         inputs = {"bank": evaluation["bank"], "evaluation": evaluation["folder"], "results": results["folder"]}
         with Step("report") as step:
             shard = make_shard(study.study, "report", f"{study.study} · report", place.work, depends, inputs)

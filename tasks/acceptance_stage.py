@@ -64,7 +64,7 @@ def audit(shard: Shard, folder: Path) -> dict[str, Any]:
 FINAL_SUITE = "final_bank"
 
 
-@stage("screen", "examgen.screening")
+@stage("screen", "examgen.screening", elsewhere=True)
 def screen(shard: Shard, folder: Path) -> dict[str, Any]:
     """The rule-based screen of the candidates that the audits accepted: table verdicts."""
     passages = tables.read_records(shard.inputs["chunks"], Chunk)

@@ -3,9 +3,11 @@ paid."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -48,15 +50,33 @@ _budgets: dict[str, Budget] = {}
 _budgets_lock = threading.Lock()
 
 
+JOURNAL = ".calls.jsonl"
+"""How the name of every journal ends."""
+
+_writer: ContextVar[str] = ContextVar("writer", default="")
+
+
+@contextlib.contextmanager
+def written_by(name: str) -> Iterator[None]:
+    """Journals opened in this block carry this name: two writers that know nothing of each other share no file."""
+    token = _writer.set(name)
+    try:
+        yield
+    finally:
+        _writer.reset(token)
+
+
 def shared_budget(folder: str | Path, limit: float | None) -> Budget:
     """The one budget of everything that is journalled in a folder: what they say was paid, and what is paid now.
 
-    Shards of one process share it, so that endpoints side by side cannot pass the limit together.
+    Shards of one process share it, so that endpoints side by side cannot pass the limit together. A worker counts what
+    was paid anew for each shard: other workers paid in the meantime, and no two shards that cost money run at once.
     """
     with _budgets_lock:
         name = str(Path(folder).resolve())
-        if name not in _budgets:
-            paid = sum(call.cost or 0.0 for place in journals(folder) for call in calls_of(place))
+        if name not in _budgets or _writer.get():
+            counted = [] if _writer.get() and limit is None else journals(folder)
+            paid = sum(call.cost or 0.0 for place in counted for call in calls_of(place))
             _budgets[name] = Budget(limit, paid)
         _budgets[name].limit = limit
         return _budgets[name]
@@ -79,6 +99,9 @@ class Ledger:
     _memory: list[Call] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        writer = _writer.get()
+        if self.path and writer:
+            self.path = f"{self.path.removesuffix(JOURNAL)}-{writer}{JOURNAL}"
         for other in self.earlier:
             if str(other) != self.path:
                 self._take(_lines(other))
@@ -188,4 +211,4 @@ def calls_of(path: str | Path) -> Iterator[Call]:
 
 def journals(folder: str | Path) -> list[Path]:
     """Journals anywhere under a folder, in order of path."""
-    return sorted(Path(folder).rglob("*.calls.jsonl"))
+    return sorted(Path(folder).rglob(f"*{JOURNAL}"))

@@ -93,7 +93,7 @@ def find_topics_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
     return found
 
 
-@stage("write-model", "examgen.writing.llm")
+@stage("write-model", "examgen.writing.llm", elsewhere=True)
 def write_items_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
     """Candidates of one topic's subtopics by a model, and the drafts that came to nothing, each with its reason."""
     retrieval = RetrievalSettings.model_validate(shard.inputs["retrieval"])
@@ -142,7 +142,7 @@ def write_items_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
     return {"counts": {"candidates": len(candidates), "rejected": len(rejects)}}
 
 
-@stage("screen-model", "examgen.screening_model")
+@stage("screen-model", "examgen.screening_model", elsewhere=True)
 def screen_by_model(shard: Shard, folder: Path) -> dict[str, Any]:
     """Verdicts of a model on the candidates that the audits accepted; a second screener's are kept beside them."""
     passages = tables.read_records(shard.inputs["chunks"], Chunk)

@@ -23,7 +23,7 @@ from tasks.stages import Done, Shard, stage
 RESPONSE_KEY = ("item_id", "endpoint_id", "order", "repeat", "mode")
 
 
-@stage("panel", "examgen.answers", "examgen.baselines")
+@stage("panel", "examgen.answers", "examgen.baselines", elsewhere=True)
 def ask_panel(shard: Shard, folder: Path) -> dict[str, Any]:
     """Responses of one shard. What was answered before stands in the journals and is not asked again."""
     asked = shard.inputs

@@ -8,7 +8,7 @@ from pathlib import Path
 from examgen import baselines
 from examgen.errors import StudyError
 from examgen.study import Endpoint, load_study
-from tasks import read_sources
+from tasks import read_sources, runner
 from tasks.workplace import corpus_folder
 
 
@@ -27,6 +27,8 @@ def preflight(path: Path) -> list[str]:
     """Lines that say what a run would do; `StudyError` or `CorpusError` when it could not start."""
     study = load_study(path)
     wrong = [f"{path}: {problem}" for endpoint in study.endpoints if (problem := _endpoint_problem(endpoint))]
+    if lacking := runner.missing(study.runner):
+        wrong.append(f"{path}: {lacking}")
     if wrong:
         raise StudyError("\n".join(wrong))
     folder = corpus_folder(study, path)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextvars import ContextVar
 from types import TracebackType
 
 from rich.console import Console
@@ -22,6 +26,20 @@ LINE_EVERY = 20.0
 """Seconds between plain progress lines of one long stage."""
 
 console = Console(stderr=True, highlight=False)
+
+
+_noted: ContextVar[Counter[str] | None] = ContextVar("noted", default=None)
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[Counter[str]]:
+    """Steps of this block are noted instead of shown: a worker reports them to the process that shows the bars."""
+    steps: Counter[str] = Counter()
+    token = _noted.set(steps)
+    try:
+        yield steps
+    finally:
+        _noted.reset(token)
 
 
 class Bars:
@@ -58,6 +76,8 @@ class Bars:
 
     def start(self, name: str, total: int) -> None:
         """Announce a piece of work of `total` steps."""
+        if _noted.get() is not None:
+            return
         with self._lock:
             self._totals[name], self._counts[name] = total, 0
             self._said[name] = time.monotonic()
@@ -66,7 +86,11 @@ class Bars:
 
     def advance(self, name: str, steps: int = 1) -> None:
         """Count steps done. A name nobody announced is ignored."""
+        noted = _noted.get()
         with self._lock:
+            if noted is not None:
+                noted[name] += steps
+                return
             if name not in self._totals:
                 return
             self._counts[name] += steps

@@ -18,6 +18,7 @@ from examgen.errors import RunError
 
 QUIET = {
     "DO_NOT_TRACK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
     "SCARF_NO_ANALYTICS": "1",
     "UNSTRUCTURED_DISABLE_NOTICE": "1",
     "GX_ANALYTICS_ENABLED": "false",

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from examgen.errors import RunError
 from examgen.ids import canonical_json, digest
-from tasks import store
+from tasks import runner, store
 from tasks.code_version import code_version
 
 DONE_FILE = "done.json"
@@ -55,7 +55,10 @@ class Shard(BaseModel):
     def finished(self) -> Done | None:
         """What an earlier run left, if it finished."""
         note = Path(self.folder) / DONE_FILE
-        return Done.model_validate(store.read_json(note)) if note.is_file() else None
+        if not note.is_file():
+            return None
+        # The folder may have been moved or fetched from a store since: where it is now counts.
+        return Done.model_validate(store.read_json(note)).model_copy(update={"folder": self.folder})
 
 
 Work = Callable[[Shard, Path], dict[str, Any]]
@@ -64,11 +67,16 @@ Stage = Callable[[Shard], Done]
 _MODULES: dict[str, tuple[str, ...]] = {}
 
 
+def version_of(stage: str) -> str:
+    """The code version of a stage whose module is imported."""
+    return code_version(*_MODULES[stage])
+
+
 def make_shard(
     study: str, stage: str, label: str, work: str | Path, depends: dict[str, Any], inputs: dict[str, Any] | None = None
 ) -> Shard:
     """A shard keyed by what it depends on and the code of its stage; `inputs` holds what does not change the result."""
-    key = digest("stage", stage, code_version(*_MODULES[stage]), canonical_json(depends))
+    key = digest("stage", stage, version_of(stage), canonical_json(depends))
     return Shard(
         study=study,
         stage=stage,
@@ -114,11 +122,29 @@ def _cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     return f"{context.task.name}-{parameters['shard'].key}"
 
 
-def stage(name: str, *modules: str, retries: int = 0) -> Callable[[Work], Stage]:
-    """Make a Prefect task of a function (shard, folder) -> {"counts", "facts"} that writes tables into the folder."""
+def _bound_here(shard: Shard) -> bool:
+    """Whether a shard asks a model server that listens on this machine alone."""
+    endpoint = shard.inputs.get("endpoint", {})
+    return bool(shard.inputs.get("base_urls", {}).get(endpoint.get("id", "")))
+
+
+def stage(name: str, *modules: str, retries: int = 0, elsewhere: bool = False) -> Callable[[Work], Stage]:
+    """Make a Prefect task of a function (shard, folder) -> {"counts", "facts"} that writes tables into the folder.
+
+    With `elsewhere`, the work goes to the cluster of the run if it has one.
+    """
 
     def wrap(work: Work) -> Stage:
         _MODULES[name] = (work.__module__, *modules)
+        here = functools.partial(_carry_out, work=work)
+
+        def perform(shard: Shard) -> Done:
+            if not elsewhere or runner.cluster() is None or shard.finished() or _bound_here(shard):
+                return here(shard)
+            Path(shard.folder).parent.mkdir(parents=True, exist_ok=True)
+            return Done.model_validate(
+                runner.ask(work.__module__, work.__name__, version_of(name), shard.model_dump(mode="json"))
+            )
 
         @task(
             name=name,
@@ -128,19 +154,25 @@ def stage(name: str, *modules: str, retries: int = 0) -> Callable[[Work], Stage]
             cache_policy=CacheKeyFnPolicy(cache_key_fn=_cache_key),
         )
         def run(shard: Shard) -> Done:
-            return _carry_out(shard, work)
+            return perform(shard)
 
         @functools.wraps(work)
         def call(shard: Shard) -> Done:
             # Prefect's record of a result whose folder is gone would be a lie: ask for the work again.
             fresh = shard.finished() is None
-            return run.with_options(refresh_cache=True)(shard) if fresh else run(shard)
+            return _settled(shard, run.with_options(refresh_cache=True)(shard) if fresh else run(shard))
 
         call.task = run  # type: ignore[attr-defined]
-        call.work = functools.partial(_carry_out, work=work)  # type: ignore[attr-defined]
+        call.work = perform  # type: ignore[attr-defined]
+        call.here = here  # type: ignore[attr-defined]
         return call
 
     return wrap
+
+
+def _settled(shard: Shard, returned: Done) -> Done:
+    """What lies in the shard's folder: Prefect's record of it may name a folder of another results folder."""
+    return shard.finished() or returned
 
 
 def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str] | None = None) -> list[Done]:
@@ -157,7 +189,7 @@ def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str]
         future = one.submit(shard, wait_for=[last[name]] if name in last else None)
         last[name] = future
         submitted.append(future)
-    return [future.result() for future in submitted]
+    return [_settled(shard, future.result()) for shard, future in zip(shards, submitted, strict=True)]
 
 
 def forget(shard: Shard) -> None:

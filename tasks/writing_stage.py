@@ -45,7 +45,7 @@ def wide(
     return [by_id[chunk_id] for chunk_id in chosen]
 
 
-@stage("write", "examgen.writing.rules")
+@stage("write", "examgen.writing.rules", elsewhere=True)
 def write_items(shard: Shard, folder: Path) -> dict[str, Any]:
     """Candidates of all subtopics of one topic, by the rule-based writer: table candidates."""
     settings = RetrievalSettings.model_validate(shard.inputs["retrieval"])
