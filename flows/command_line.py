@@ -11,7 +11,9 @@ import typer
 from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
 from flows.estimate_command import estimate
+from flows.exchange_command import export, import_responses
 from flows.keys_command import keys
+from flows.rescore_command import rescore
 from flows.size_command import size
 
 app = typer.Typer(
@@ -96,6 +98,9 @@ app.command()(estimate)
 app.command()(size)
 app.command()(audit)
 app.command()(keys)
+app.command()(rescore)
+app.command()(export)
+app.command("import")(import_responses)
 
 
 @app.command()
