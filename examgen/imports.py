@@ -7,13 +7,16 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from examgen.answers import PARSER_VERSION, content_choice, parse, prompt
 from examgen.errors import InputError
 from examgen.records import LETTERS, BankItem, Response
+
+BadArchive = zipfile.BadZipFile
+"""What reading a damaged Inspect log raises, beside ValueError."""
 
 _COLUMNS = {
     "item_id": ("item_id", "id", "item", "question_id", "sample_id"),
@@ -35,6 +38,14 @@ class Imported:
 def endpoint_name(model: str) -> str:
     """A model's name as an endpoint id."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "imported"
+
+
+def wrote_items(endpoint_id: str, writers: Collection[str]) -> bool:
+    """Whether an endpoint named by `endpoint_name` is a model in the generator labels ("endpoint:model") of a bank,
+    with or without a vendor before it."""
+    models = {label.split(":", 1)[1].rsplit("/", 1)[-1] for label in writers if ":" in label} - {""}
+    found = endpoint_id.lower()
+    return any(found == name or found.endswith(f"-{name}") for name in (endpoint_name(m).lower() for m in models))
 
 
 def _row(
@@ -240,7 +251,7 @@ def _inspect_row(item: BankItem, endpoint_id: str, sample: Mapping[str, Any]) ->
             endpoint_id=endpoint_id,
             repeat=repeat,
             raw=raw,
-            rule=f"imported_{reading.rule}",
+            rule=f"imported_shuffled_{reading.rule}",
             status=reading.status,
             parser_version=PARSER_VERSION,
             attempts=0,

@@ -11,7 +11,9 @@ import typer
 from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
 from flows.estimate_command import estimate
+from flows.exchange_command import export, import_responses
 from flows.keys_command import keys
+from flows.rescore_command import rescore
 from flows.review_command import review
 from flows.serve_command import serve, stop
 from flows.size_command import size
@@ -101,6 +103,9 @@ app.command()(keys)
 app.add_typer(review, name="review")
 app.command()(serve)
 app.command()(stop)
+app.command()(rescore)
+app.command()(export)
+app.command("import")(import_responses)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import Any
 
 from prefect import flow
 
-from examgen.answers import orders_of, pilot
+from examgen.answers import PARSER_VERSION, orders_of, pilot
 from examgen.endpoints import panel_endpoints
 from examgen.ids import digest
 from examgen.records import BankItem
@@ -198,6 +198,12 @@ def _compact(
         "responses": {name: [d.table("responses") for d in done] for name, done in by_endpoint.items()},
         "expected": {name: sum(d.counts["rows"] for d in done) for name, done in by_endpoint.items()},
         "journals": str(place.replies),
+        "note": {
+            "bank": bank.name,
+            "origin": "panel",
+            "abstention": study.panel.abstention,
+            "parser_version": PARSER_VERSION,
+        },
     }
     done = compact(make_shard(study.study, "compact", f"{study.study} · compact", place.work, depends, inputs))
     evaluation_id = digest("evaluation", done.key)

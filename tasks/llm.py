@@ -54,7 +54,7 @@ def _unused_clients() -> tuple[openai.DefaultHttpxClient, openai.DefaultAsyncHtt
     return openai.DefaultHttpxClient(verify=_certificates()), openai.DefaultAsyncHttpxClient(verify=_certificates())
 
 
-class _Status(Exception):
+class _StatusError(Exception):
     """An answer that is no 200."""
 
     def __init__(self, answer: Answer) -> None:
@@ -65,7 +65,7 @@ class _Status(Exception):
 class DirectChat(ChatOpenAI):
     """`ChatOpenAI` in all but the carrying: LangChain makes the body and reads the reply, a `Connection` sends it.
 
-    Asked with `ainvoke` or `agenerate`, so that callbacks and tracing work. Raises `_Status` for anything but a 200,
+    Asked with `ainvoke` or `agenerate`, so that callbacks and tracing work. Raises `_StatusError` for anything but a 200,
     and what `ChatOpenAI` raises for a body that is no completion.
     """
 
@@ -82,11 +82,12 @@ class DirectChat(ChatOpenAI):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        del run_manager  # nothing is streamed, so there is no token to tell it of
         body = self._get_request_payload(messages, stop=stop, **kwargs)
         body |= body.pop("extra_body", None) or {}
         answer = await self._connection.post(body)
         if not 200 <= answer.status < 300:
-            raise _Status(answer)
+            raise _StatusError(answer)
         found = json.loads(answer.body)
         result = self._create_chat_result(found)
         result.generations[0].message.additional_kwargs["refusal"] = found["choices"][0]["message"].get("refusal")
@@ -121,7 +122,7 @@ class LangChainWire:
                 message = await self._model.ainvoke(messages, **_settings(request, self._endpoint, capability))
         except TimeoutError:
             return Attempt("timeout", error=f"no reply in {self._endpoint.timeout:g} s")
-        except _Status as refused:
+        except _StatusError as refused:
             return _from_status(refused.answer.status, *_said(refused.answer.body), refused.answer.headers)
         except ConnectionFailed as error:
             unreached = isinstance(error, NotReached)

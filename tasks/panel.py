@@ -18,7 +18,7 @@ from typing import Any
 from examgen import arms, study, tables
 from examgen.answers import PARSER_VERSION, AnswerPrompt, orders_of, prompt
 from examgen.answers.accounting import Account, account
-from examgen.answers.responses import reread, respond, respond_likelihood
+from examgen.answers.responses import forces_letters, reread, respond, respond_likelihood
 from examgen.chat import ChatReply, ChatRequest
 from examgen.errors import BankError
 from examgen.ids import digest, seed_of
@@ -30,7 +30,7 @@ from tasks.baseline_panel import baseline_rows
 from tasks.ledger import shared_budget
 from tasks.panel_context import PanelContext
 
-__all__ = ["PanelContext", "ShardReport", "evaluate_shard", "journal_path", "rescore"]
+__all__ = ["PanelContext", "ShardReport", "evaluate_shard", "journal_path"]
 
 _TOP_LOGPROBS = 20
 _LONGEST_OPTION = 96
@@ -130,6 +130,7 @@ def _stamp(path: str) -> tuple[int | None, Any]:
 @functools.lru_cache(maxsize=2)
 def _bank(path: str, stamp: tuple[int | None, Any]) -> Mapping[str, BankItem]:
     """The items of a bank by id. Kept, because every shard of a panel wants the same one."""
+    del stamp  # it is part of the key under which the items are kept
     return {item.item_id: item for item in tables.read_records(path, BankItem)}
 
 
@@ -161,6 +162,7 @@ class _Shard:
         self._context, self._progress, self._out = context, progress, out
         self._examples = _examples(bank, context.panel.examples)
         self._mode_name = "no_stem" if context.no_stem else endpoint.mode
+        self._constrained = forces_letters(endpoint.extra_body)
         self._kept = _settled_rows(out, endpoint, context)
         self._arm = Arm(endpoint, context.starts, order, repeat) if endpoint.after else None
         self.asked = self.reused = self.peak = 0
@@ -228,7 +230,7 @@ class _Shard:
             return (
                 settled
                 if settled.parser_version == PARSER_VERSION
-                else reread(settled, item, abstention=panel.abstention, constrained=_constrained(self._endpoint))
+                else reread(settled, item, abstention=panel.abstention, constrained=self._constrained)
             )
         reply = await model.ask(request)
         model.ledger.forget(reply.request_hash)
@@ -240,7 +242,7 @@ class _Shard:
             self._order,
             self._repeat,
             self._endpoint.mode,
-            constrained=_constrained(self._endpoint),
+            constrained=self._constrained,
             mode_name=self._mode_name,
         )
 
@@ -281,12 +283,6 @@ def _forced(text: str, endpoint: study.Endpoint) -> dict[str, object]:
     return {"structured_outputs": {"choice": [text]}}
 
 
-def _constrained(endpoint: study.Endpoint) -> bool:
-    """Whether the endpoint's own settings leave it only letters to say."""
-    body = endpoint.extra_body
-    return "grammar" in body or "guided_choice" in body or "choice" in (body.get("structured_outputs") or {})
-
-
 def _examples(bank: Mapping[str, BankItem], count: int) -> list[BankItem]:
     """Few-shot examples: the same for every item of a bank, drawn by the items' ids."""
     return [bank[name] for name in sorted(bank, key=lambda name: seed_of("example", name))[:count]]
@@ -308,18 +304,3 @@ def _settled_rows(out: str, endpoint: study.Endpoint, context: PanelContext) -> 
         and (row.status != "unresolved" or (row.rule != "stopped" and row.attempts >= endpoint.attempts))
     }
 
-
-def rescore(bank_path: str, responses_path: str, endpoint: study.Endpoint, *, abstention: bool = False) -> int:
-    """Read the stored replies of a responses table again with today's parser, with 0 calls; returns rows that
-    changed."""
-    bank = {item.item_id: item for item in tables.read_records(bank_path, BankItem)}
-    before = tables.read_records(responses_path, Response)
-    after = [
-        reread(row, bank[row.item_id], abstention=abstention, constrained=_constrained(endpoint)) for row in before
-    ]
-    changed = sum(
-        (old.status, old.choice, old.rule) != (new.status, new.choice, new.rule)
-        for old, new in zip(before, after, strict=True)
-    )
-    store.write(responses_path, "responses", after)
-    return changed

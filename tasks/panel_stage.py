@@ -13,6 +13,7 @@ from examgen.endpoints import manifest_row, role_of
 from examgen.records import Call, EndpointRow, Response
 from examgen.study import Endpoint, Study
 from tasks import store, tally
+from tasks.evaluation_folder import NOTE, response_path
 from tasks.keys import public_address
 from tasks.ledger import calls_of, journals
 from tasks.local_server import LocalServer
@@ -100,12 +101,13 @@ def compact(shard: Shard, folder: Path) -> dict[str, Any]:
             raise tables.TableError(
                 f"endpoint {endpoint_id}: {len(rows)} responses of {wanted}, {len(twice)} of them twice"
             )
-        store.write(folder / "responses" / f"endpoint_id={endpoint_id}" / "responses.parquet", "responses", rows)
+        store.write(response_path(folder, endpoint_id), "responses", rows)
         counts["rows"] += len(rows)
         counts.update(str(row.status) for row in rows)
     store.write(
         folder / "endpoints.parquet", "endpoints", [EndpointRow.model_validate(r) for r in shard.inputs["endpoints"]]
     )
+    store.write_json(folder / NOTE, shard.inputs["note"])
     calls: list[Call] = [call for place in journals(Path(shard.inputs["journals"])) for call in calls_of(place)]
     store.write(folder / "calls.parquet", "calls", calls)
     return {"counts": {**counts, "calls": len(calls)}}

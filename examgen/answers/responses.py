@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from examgen.answers.order import content_choice
@@ -205,6 +206,12 @@ def _total(values: Sequence[Any]) -> Any:
     return None if any(value is None for value in values) else sum(values)
 
 
+def forces_letters(extra_body: Mapping[str, Any]) -> bool:
+    """Whether these settings of an endpoint leave it only letters to say."""
+    structured = extra_body.get("structured_outputs") or {}
+    return "grammar" in extra_body or "guided_choice" in extra_body or "choice" in structured
+
+
 def reread(row: Response, item: BankItem, *, abstention: bool = False, constrained: bool = False) -> Response:
     """A stored row read again by this parser, without a call. Rows that never were text, or were read from
     likelihoods, stay."""
@@ -216,8 +223,9 @@ def reread(row: Response, item: BankItem, *, abstention: bool = False, constrain
         "content_filter",
         "no_text",
         "endpoint_error",
-        "imported",
         "vote",
+        "imported_likelihood",
+        "imported_shuffled",
     )
     if (
         (row.status in ("error", "unresolved") and row.rule != "error_text")
@@ -234,5 +242,7 @@ def reread(row: Response, item: BankItem, *, abstention: bool = False, constrain
         finish_reason=row.finish_reason,
         constrained=constrained,
     )
+    if row.rule.startswith("imported_"):
+        reading = replace(reading, rule=f"imported_{reading.rule}")
     known = row.model_dump(exclude={"shown_letter", "choice", "rule", "parser_version", "status", "correct"})
     return _row(item, reading, row.order, **known)

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from examgen import ids, tables
-from examgen.answers import PARSER_VERSION
 from examgen.errors import BankError, InputError
 from examgen.ids import seed_of
 from examgen.records import BankItem, Chunk, Response
 from examgen.study import Endpoint, Panel
-from tasks import panel, store
+from tasks import store
 from tasks.panel import PanelContext, evaluate_shard
 from tests.stub_server import StubServer
 
@@ -310,25 +309,6 @@ def test_baselines_need_no_server(tmp_path: Path) -> None:
         )
     with pytest.raises(InputError, match="is one of"):
         evaluate_shard(bank, names, Endpoint(id="x", kind="baseline", model="best"), 0, 0, str(tmp_path / "x.parquet"))
-
-
-def test_rescore_reads_stored_replies_without_a_call(tmp_path: Path) -> None:
-    bank, names = make_bank(tmp_path, 20)
-    out = tmp_path / "r.parquet"
-    with StubServer(reply=lambda body: "Answer: C") as stub:
-        the_endpoint = endpoint(stub)
-        evaluate_shard(bank, names, the_endpoint, 1, 0, str(out))
-        calls = stub.calls
-        good = tables.read_records(str(out), Response)
-        store.write(
-            out,
-            "responses",
-            [row.model_copy(update={"choice": 0, "parser_version": "0", "rule": "old"}) for row in good],
-        )
-        assert panel.rescore(bank, str(out), the_endpoint) == 20
-        assert stub.calls == calls
-    assert tables.read_records(str(out), Response) == good
-    assert {row.parser_version for row in good} == {PARSER_VERSION}
 
 
 def test_an_unknown_item_is_the_users_error(tmp_path: Path) -> None:
