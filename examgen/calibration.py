@@ -30,7 +30,7 @@ Responses = Iterable[Response | Mapping[str, Any]] | pd.DataFrame
 
 def calibrate(
     bank: Sequence[BankItem], responses: Responses, endpoints: Sequence[EndpointRow], settings: study.Statistics,
-    chunks: object = None, sizing: study.Sizing | None = None, *, funnel: Sequence[FunnelRow] = (),
+    sizing: study.Sizing | None = None, *, funnel: Sequence[FunnelRow] = (),
     other_banks: Mapping[str, Sequence[BankItem]] | None = None, tiers: Mapping[str, str] | None = None,
     nested: Sequence[Sequence[str]] = (),
 ) -> dict[str, list[Row]]:
@@ -39,10 +39,8 @@ def calibrate(
     `responses` are records, plain rows or a frame with item_id, endpoint_id, choice, correct, status (order,
     repeat and mode optional). `other_banks` are probed for cues beside this one; `tiers` (item id -> tier) replaces
     the tiers of the bank, `nested` names configurations of each system in the order in which parts were added. What
-    the data cannot give is a row without a value whose note says why; there is never a NaN. `chunks` is accepted for
-    symmetry with the report and not used: quotes come with the items.
+    the data cannot give is a row without a value whose note says why; there is never a NaN.
     """
-    del chunks
     answers = collect(bank, responses, endpoints)
     fit = transposed_fit(answers)
     pairs, interactions = comparison_rows(answers, settings, sizing, tiers)

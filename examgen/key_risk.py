@@ -17,7 +17,10 @@ Array = NDArray[Any]
 
 MAJORITY = "majority same wrong option"
 STRICT = "all families same wrong option"
-REMOVAL_NOTE = "removing a queue can only raise scores: its items are wrong for most endpoints by construction"
+REMOVAL_NOTE = (
+    "removing a queue can only raise the mean score of a panel that is right on half of the items or more: most "
+    "endpoints miss its items by construction"
+)
 STATED = "a queue sets priorities for review, it does not decide"
 
 

@@ -75,7 +75,7 @@ def _interval(row: Row) -> dict[str, Any]:
 
 def _accuracy(row: Row) -> dict[str, Any]:
     numbers = [number for number in (row["low"], row["value"], row["high"]) if number is not None]
-    share = row["statistic"].startswith("accuracy")
+    share = row["statistic"].startswith("accuracy") and row["statistic"] != "accuracy change"
     return {**_interval(row), "share_out_of_range": int(share and not all(-1e-9 <= n <= 1 + 1e-9 for n in numbers))}
 
 

@@ -14,16 +14,28 @@ from tasks.calibration_stage import write_page
 from tasks.progress import Step
 from tasks.publishing import publish
 from tasks.stages import make_shard
+from tasks.store import read_json
 from tasks.workplace import Workplace
 
 
-def _links(evaluation: dict[str, Any]) -> dict[str, str]:
-    """Neighbours of the report by their address relative to it: evaluations/<id>/results-<key>/report-<key>/."""
-    bank = Path(evaluation["bank"]).name
-    return {
-        "Data Docs of the audit": f"../../../../data_docs/{bank}/index.html",
-        "Manifest of the bank": f"../../../../bank/{bank}/bank.lock.json",
-    }
+def _links(evaluation: dict[str, Any], root: Path) -> dict[str, str]:
+    """Neighbours of the report by their address relative to it: evaluations/<id>/results-<key>/report-<key>/.
+
+    A release has the Data Docs of the bank it was made from.
+    """
+    bank = Path(evaluation["bank"])
+    note = bank / "bank.lock.json"
+    if not note.is_file():
+        return {}
+    manifest = read_json(note)
+    review = manifest["facts"].get("review", {})
+    made_from = [bank.name, manifest["bank_id"], *(one["reviewed_bank"] for one in [review, *review.get("earlier", [])]
+                                                   if one)]  # fmt: skip
+    links = {"Manifest of the bank": f"../../../../bank/{bank.name}/bank.lock.json"}
+    documents = next((name for name in made_from if (root / "data_docs" / name / "index.html").is_file()), None)
+    if documents:
+        links["Data Docs of the audit"] = f"../../../../data_docs/{documents}/index.html"
+    return links
 
 
 @flow(name="write-report", flow_run_name="{request.name} · report")
@@ -33,8 +45,9 @@ def write_report(request: StudyRequest) -> dict[str, Any]:
     place = Workplace(request.results, study.study)
     with place.alone():
         evaluation, results = place.latest("evaluation"), place.latest("results")
+        links = _links(evaluation, place.root)
         said = study.model_dump(mode="json", exclude={"runner"})  # where the work was done changes no page
-        depends = {"results": results["key"], "study": said, "links": _links(evaluation)}
+        depends = {"results": results["key"], "study": said, "links": links}
         inputs = {"bank": evaluation["bank"], "evaluation": evaluation["folder"], "results": results["folder"]}
         with Step("report") as step:
             shard = make_shard(study.study, "report", f"{study.study} · report", place.work, depends, inputs)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from examgen import arms, calibration, keys, tables
-from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Response, Topic
+from examgen import arms, calibration, keys, locking, tables
+from examgen.agreement import screener_rows
+from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Record, Response, Topic, Verdict
 from examgen.report import page
+from examgen.report.figures import all_figures
+from examgen.result_rows import Row
 from examgen.study import Sizing, Statistics, parse_study
 from expectations import contracts
 from tasks import store
 from tasks.stages import Shard, stage
+
+R = TypeVar("R", bound=Record)
+FIGURES = "figures"
+"""Folder of the figures' files beside the report."""
 
 
 def read_responses(evaluation: Path) -> list[Response]:
@@ -28,6 +35,20 @@ def read_tiers(bank: Path) -> dict[str, str]:
     return {row["item_id"]: row["tier"] for row in tables.read_rows(str(place))} if place.is_file() else {}
 
 
+def read_optional(folder: Path, name: str, record: type[R]) -> list[R]:
+    """A table of the bank; empty where the bank has none, as one that was imported without its documents."""
+    place = folder / f"{name}.parquet"
+    return tables.read_records(str(place), record) if place.is_file() else []
+
+
+def agreement_of(bank: Path) -> list[Row]:
+    """Rows of `agreement` that a bank carries: of its two screeners, and of its reviewers."""
+    place = bank / "agreement.parquet"
+    reviewers = tables.read_rows(str(place)) if place.is_file() else []
+    first, second = (read_optional(bank, name, Verdict) for name in ("verdicts", "second_verdicts"))
+    return [*screener_rows(first, second), *reviewers]
+
+
 @stage("calibrate", "examgen.calibration", "expectations.contracts")
 def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     """All results tables of one evaluation."""
@@ -39,9 +60,8 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         *keys.without_probe(items, responses, tiers),
         endpoints,
         settings,
-        chunks=tables.read_records(str(bank / "chunks.parquet"), Chunk),
         sizing=Sizing.model_validate(shard.inputs["sizing"]),
-        funnel=tables.read_records(str(bank / "funnel.parquet"), FunnelRow),
+        funnel=read_optional(bank, "funnel", FunnelRow),
         tiers=tiers,
         nested=shard.inputs["nested"],
     )
@@ -49,6 +69,7 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     results["abstention"] = keys.abstention_rows(
         items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
     )
+    results["agreement"] = agreement_of(bank)
     for name, rows in results.items():
         contracts.check(name, rows)
         store.write(folder / f"{name}.parquet", name, rows)
@@ -57,22 +78,37 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
 
 @stage("report", "examgen.report.page")
 def write_page(shard: Shard, folder: Path) -> dict[str, Any]:
-    """The report as one HTML file that opens offline."""
+    """The report as one HTML file that opens offline; its figures as SVG files with the rows they draw beside it."""
     bank, results = Path(shard.inputs["bank"]), Path(shard.inputs["results"])
     evaluation = Path(shard.inputs["evaluation"])
     found = {place.stem: tables.read_rows(str(place)) for place in sorted(results.glob("*.parquet"))}
+    endpoints = tables.read_records(str(evaluation / "endpoints.parquet"), EndpointRow)
+    funnel = read_optional(bank, "funnel", FunnelRow)
+    items = tables.read_records(str(bank / "bank.parquet"), BankItem)
     html = page.render(
         parse_study(shard.inputs["study"]),
-        store.read_json(bank / "bank.lock.json"),
-        tables.read_records(str(bank / "funnel.parquet"), FunnelRow),
-        tables.read_records(str(bank / "topics.parquet"), Topic),
-        tables.read_records(str(bank / "coverage.parquet"), Coverage),
-        tables.read_records(str(bank / "findings.parquet"), Finding),
-        tables.read_records(str(bank / "bank.parquet"), BankItem),
-        tables.read_records(str(bank / "chunks.parquet"), Chunk),
+        _manifest(bank, items),
+        funnel,
+        read_optional(bank, "topics", Topic),
+        read_optional(bank, "coverage", Coverage),
+        read_optional(bank, "findings", Finding),
+        items,
+        read_optional(bank, "chunks", Chunk),
         found,
-        tables.read_records(str(evaluation / "endpoints.parquet"), EndpointRow),
+        endpoints,
         shard.inputs["links"],
+        figures_at=FIGURES,
     )
     store.write_text(folder / "report.html", html)
-    return {"counts": {"bytes": len(html.encode())}}
+    figures = all_figures(found, endpoints, funnel)
+    for name, figure in figures.items():
+        store.write_text(folder / FIGURES / f"{name}.svg", figure.svg)
+        store.write(folder / FIGURES / f"{name}.parquet", figure.data, figure.rows)
+    return {"counts": {"bytes": len(html.encode()), "figures": len(figures)}}
+
+
+def _manifest(bank: Path, items: list[BankItem]) -> dict[str, Any]:
+    """The bank's manifest, or what can be said of a bank without one."""
+    note = bank / "bank.lock.json"
+    found: dict[str, Any] = store.read_json(note) if note.is_file() else locking.manifest(items, [], {}, {})
+    return found

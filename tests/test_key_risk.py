@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import csv
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +14,7 @@ from examgen.key_risk import MAJORITY, STRICT, key_risk_rows, majority_queue, qu
 from examgen.records import BankItem, EndpointRow
 from examgen.scores import Answers, collect
 from tests.panels import PANEL, answer, endpoint, make_answers, make_bank, make_item
+from tests.redux import redux_bank, redux_rows
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 BANK = make_bank()
@@ -71,28 +69,15 @@ def test_a_small_panel_has_no_queue_but_says_why() -> None:
 
 @pytest.fixture(scope="module")
 def redux() -> tuple[Answers, np.ndarray]:
-    path = SHARED / "matrices" / "mmlu_redux_14models.csv"
-    if not path.exists():
-        pytest.skip("MMLU-Redux is not beside the repository")
-    with path.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
+    rows = redux_rows()
     models = list(rows[0])[6:]
-    bank, answers = [], []
-    for n, row in enumerate(rows):
-        options = [f"{text} ({k})" for k, text in enumerate(_choices(row["choices"]))]
-        item = make_item(n, row["subject"], options, "ABCD".index(row["gold"]), stem=row["item_id"])
-        bank.append(item)
-        for model in models:
-            letter = row[model].strip().upper()
-            answers.append(_answer(item, model, "ABCD".index(letter) if letter in set("ABCD") else None))
+    bank = redux_bank(rows)
+    answers = [
+        _answer(item, model, "ABCD".index(letter) if (letter := row[model].strip().upper()) in set("ABCD") else None)
+        for item, row in zip(bank, rows, strict=True)
+        for model in models
+    ]
     return collect(bank, answers, [_model(name) for name in models]), np.array([r["error_type"] for r in rows])
-
-
-def _choices(text: str) -> list[str]:
-    try:
-        return list(json.loads(text))
-    except json.JSONDecodeError:
-        return list(ast.literal_eval(text))
 
 
 def _model(name: str) -> EndpointRow:

@@ -50,7 +50,7 @@ def funnel_figure(funnel: Sequence[FunnelRow]) -> Figure:
     caption = (
         "Items at each stage: what entered is the sum of what was accepted, superseded, rejected or left unresolved."
     )
-    return Figure("funnel", caption, "funnel", drawing.render())
+    return Figure("funnel", caption, "funnel", drawing.render(), funnel)
 
 
 def cue_figure(results: Results) -> Figure:
@@ -86,7 +86,9 @@ def cue_figure(results: Results) -> Figure:
         "Cue probe: keys found by a selector that sees the form of the options (and their word overlap with the stem) "
         "but not their meaning, on topics it was not trained on. Grey band: the central 95% with keys drawn at random."
     )
-    return Figure("cues", caption, "cue_probe", drawing.render())
+    drawn = ("selector accuracy", "accuracy with keys at random", "chance")
+    shown = [row for row in results["cue_probe"] if row["statistic"] in drawn]
+    return Figure("cues", caption, "cue_probe", drawing.render(), shown)
 
 
 def _cue_label(row: Row, rows: Rows) -> str:

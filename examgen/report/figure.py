@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from examgen.records import EndpointRow
 from examgen.report.numbers import Row, find
@@ -27,12 +28,13 @@ ROLE_NAMES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its caption and the table that holds its data."""
+    """A drawing with its caption, the table that holds its data and the rows of it that are drawn."""
 
     name: str
     caption: str
     data: str
     svg: str
+    rows: Sequence[Any] = ()
 
 
 def ordered(endpoints: Sequence[EndpointRow], accuracy: Rows) -> list[EndpointRow]:

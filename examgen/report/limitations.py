@@ -19,8 +19,8 @@ def limitations(
 ) -> list[str]:
     """What a reader must know before using a number of this report; each sentence has its reason in a table."""
     return [
-        *_cue_limits(results), *_panel_limits(results, endpoints), *_bank_limits(study, manifest, bank, coverage),
-        *_power_limits(study, results, len(bank)), *_screen_limits(study),
+        *_cue_limits(results), *_panel_limits(results, endpoints), *_bank_limits(manifest, bank, coverage),
+        *_power_limits(study, results, len(bank)), *_screen_limits(study, manifest),
         str(manifest.get("notice", "Built from documents by a program. Not a clinically certified examination.")),
     ]
 
@@ -83,10 +83,10 @@ def _panel_limits(results: Results, endpoints: Sequence[EndpointRow]) -> list[st
 
 
 def _bank_limits(
-    study: Study, manifest: Mapping[str, Any], bank: Sequence[BankItem], coverage: Sequence[Coverage]
+    manifest: Mapping[str, Any], bank: Sequence[BankItem], coverage: Sequence[Coverage]
 ) -> list[str]:
     found = []
-    if study.writing.method == "rules":
+    if any(str(writer).startswith("rules") for writer in manifest.get("writers", ())):
         found.append(
             "Items were written by rules that vary critical facts of a statement, not by a person or a language model: "
             "they test statements of the documents, and their wording is narrower than an examiner's."
@@ -121,14 +121,23 @@ def _power_limits(study: Study, results: Results, items: int) -> list[str]:
     return found
 
 
-def _screen_limits(study: Study) -> list[str]:
+def _screen_limits(study: Study, manifest: Mapping[str, Any]) -> list[str]:
+    review = manifest.get("facts", {}).get("review")
+    if review:
+        people = len({*review["reviewers"], *(name for one in review.get("earlier", []) for name in one["reviewers"])})
+        items = review["items_reviewed"] + sum(one["items_reviewed"] for one in review.get("earlier", []))
+        reviewed = f"Reviewers ({people}) decided on {items} items; nobody reviewed the others."
+    else:
+        reviewed = "No person has reviewed the keys."
+    if not manifest.get("facts"):
+        return [f"How the items were written, audited and screened is not recorded with this bank. {reviewed}"]
     if study.screen.method == "rules":
         fresh = study.screen.context == "fresh"
         seen = "the item's own and freshly searched passages" if fresh else "the stored passages"
-        return [f"Consistency was screened by rules against {seen}; no person has reviewed the keys."]
+        return [f"Consistency was screened by rules against {seen}. {reviewed}"]
     if not study.screen.second_endpoint:
-        return ["Consistency was screened by one model family; no person has reviewed the keys."]
-    return ["No person has reviewed the keys unless a review is listed with the bank."]
+        return [f"Consistency was screened by one model family. {reviewed}"]
+    return [reviewed]
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:

@@ -39,7 +39,8 @@ METHODS: tuple[tuple[str, str], ...] = (
         "Key risk",
         "Items on which more than half of the primary endpoints choose one and the same wrong option, and the "
         "stricter list on which every endpoint family does. Both set priorities for review; neither decides. "
-        "Removing such items can only raise scores.",
+        "Removing such items can only raise the mean score of a panel that is right on half of the items or more; a "
+        "single endpoint may lose.",
     ),
     (
         "Option order",

@@ -25,12 +25,13 @@ def render(
     study: Study, manifest: Mapping[str, Any], funnel: Sequence[FunnelRow], topics: Sequence[Topic],
     coverage: Sequence[Coverage], findings: Sequence[Finding], bank: Sequence[BankItem],
     chunks: Mapping[str, Chunk] | Iterable[Chunk], results: Results, endpoints: Sequence[EndpointRow],
-    links: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None, *, figures_at: str = "",
 ) -> str:
     """The report as one HTML page without any outside reference.
 
     `results` are the tables of `examgen.calibration.calibrate`; `links` names neighbouring files (Data Docs,
-    tables) by their relative address. The same input gives the same bytes: the page holds no time.
+    tables) by their relative address, `figures_at` the folder of the figures as files, to which captions then link.
+    The same input gives the same bytes: the page holds no time.
     """
     by_id = chunks if isinstance(chunks, Mapping) else {chunk.chunk_id: chunk for chunk in chunks}
     environment = jinja2.Environment(
@@ -56,7 +57,9 @@ def render(
         difficulty_reason=next((row["note"] for row in results["leave_one_out"]), "no primary endpoint"),
         examples=_examples(study, bank, by_id, results), methods=METHODS,
         limitations=limitations(study, manifest, bank, coverage, results, endpoints), links=dict(links or {}),
-        seed=study.statistics.seed, sources=_sources(bank, by_id),
+        seed=study.statistics.seed, sources=_sources(bank, by_id), figures_at=figures_at,
+        agreement=sections.statistic_table(results.get("agreement", ()), "scope"),
+        groups=sections.group_table(results),
     )
 
 
@@ -113,10 +116,11 @@ def abstract(
     writers = " and ".join(str(name) for name in manifest.get("writers", [])) or "an unrecorded writer"
     by_stratum = manifest.get("by_stratum", {})
     strata = ", ".join(f"{by_stratum[s]} {s}" for s in STRATA if s in by_stratum)
+    traced = f"each with verbatim evidence, from {sources} sources" if sources else "without recorded evidence"
     paragraphs = [
         f"The bank holds {len(bank):,} multiple-choice items over {topics} topics and "
         f"{manifest.get('subtopics_with_items', len({item.topic_id for item in bank}))} subtopics ({strata}), "
-        f"each with verbatim evidence, from {sources} sources. Writer: {writers}."
+        f"{traced}. Writer: {writers}."
     ]
     primary = [row for row in endpoints if row.role == "primary"]
     baselines = [row for row in endpoints if row.role == "baseline"]

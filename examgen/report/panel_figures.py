@@ -55,7 +55,8 @@ def accuracy_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figur
         "Accuracy with 95% intervals (clustered by topic; unresolved rows left out). Filled circles are language-model "
         "endpoints, open circles baselines without a language model, diamonds the model that wrote the items."
     )
-    return Figure("accuracy", caption, "accuracy", drawing.render())
+    drawn = every(accuracy, axis="overall", statistic="accuracy")
+    return Figure("accuracy", caption, "accuracy", drawing.render(), drawn)
 
 
 def _said(accuracy: Rows, name: str) -> str:
@@ -105,7 +106,7 @@ def heat_map(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
             drawing.text(x + width / 2, y + 17, shown, size=12.5, anchor="middle", colour=ink)
     drawing.text(left - 8, top - 8, "items", size=12, anchor="end", colour=QUIET)
     caption = "Accuracy (%) by topic and endpoint, topics from the hardest for the primary endpoints to the easiest."
-    return Figure("topics", caption, "topic_accuracy", drawing.render())
+    return Figure("topics", caption, "topic_accuracy", drawing.render(), list(cells.values()))
 
 
 def _mean(cells: Mapping[tuple[str, str], Row], topic: str, names: Sequence[str]) -> float:
@@ -157,7 +158,9 @@ def stratum_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figure
         "Accuracy (%) by construction stratum. The strata are instructions to the writer, not measured difficulty; "
         "an accuracy that does not fall from easy to hard says so."
     )
-    return Figure("strata", caption, "accuracy", drawing.render())
+    names = {row.endpoint_id for row in shown}
+    drawn = [row for row in rows if row["endpoint_id"] in names]
+    return Figure("strata", caption, "accuracy", drawing.render(), drawn)
 
 
 def _strata_said(rows: Rows, strata: Sequence[str], shown: Sequence[EndpointRow]) -> str:
@@ -214,4 +217,4 @@ def difficulty_figure(results: Results) -> Figure | None:
         "Empirical difficulty: items by the number of primary endpoints that miss them; "
         "the flagged ones in the second colour."
     )
-    return Figure("difficulty", caption, "item_difficulty", drawing.render())
+    return Figure("difficulty", caption, "item_difficulty", drawing.render(), rows)

@@ -101,6 +101,19 @@ def _points(low: float | None, high: float | None) -> str:
     return NOT_ESTIMABLE if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
+def group_table(results: Results) -> list[dict[str, str]]:
+    """Range of the primary endpoints' accuracies by group (API, local, …); empty without one that can be told."""
+    rows = every(results["accuracy"], axis="endpoint group", statistic="accuracy range")
+    return [
+        {
+            "group": row["level"], "n": whole(row["n"]), "mean": percent(row["value"]), "low": percent(row["low"]),
+            "high": percent(row["high"]),
+        }
+        for row in rows
+        if row["value"] is not None
+    ]
+
+
 @dataclass(frozen=True)
 class StatisticTable:
     """Rows with a value, and the statistics without one by the reason for it."""

@@ -107,6 +107,7 @@ BROKEN = [
         ("sources", source()),
         ("topic_accuracy", result()),
         ("accuracy", result()),
+        ("accuracy", result(statistic="accuracy change", value=-0.1, low=None, high=None)),
         ("responses", response(status="error", correct=None, choice=None)),
     ],
 )

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 
 from examgen import locking
@@ -149,3 +150,24 @@ def test_figures_stand_alone_and_describe_themselves() -> None:
         assert names["desc"].text
         assert root.get("role") == "img"
         assert figure.data in SCHEMAS
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_random_evaluations_never_show_a_nan(seed: int) -> None:
+    """One topic or several, one endpoint or six, all right or all wrong, rows missing or unread, repeats or orders."""
+    random = np.random.default_rng(seed)
+    bank = make_bank(int(random.integers(1, 4)), int(random.integers(1, 5)), int(random.integers(2, 5)), seed)
+    names = [f"m{n}" for n in range(int(random.choice([1, 2, 6])))]
+    share = random.choice([0.0, 0.5, 1.0], size=len(names))
+    given = make_answers(
+        bank, dict(zip(names, share.tolist(), strict=True)), seed=seed, missing=float(random.choice([0.0, 0.3, 1.0])),
+        orders=int(random.choice([1, 2])),
+    )  # fmt: skip
+    given += [row.model_copy(update={"repeat": 1}) for row in given if random.random() < 0.3 and row.order == 0]
+    given = [row for row in given if random.random() < 0.9]
+    roles = random.choice(["primary", "baseline", "construction_overlap"], p=[0.8, 0.1, 0.1], size=len(names))
+    panel = [endpoint(name, str(role)) for name, role in zip(names, roles, strict=True)]
+    html = page(bank, given, panel)
+    text = re.sub(r"<[^>]*>", " ", html)
+    assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
+    assert not re.search(r'="[^"]*\bnan\b', html)
