@@ -177,7 +177,7 @@ class Endpoint(Part):
     price_in: float | None = Field(None, description="per million prompt tokens")
     price_out: float | None = Field(None, description="per million completion tokens")
     role: Literal["primary", "construction_overlap", "baseline", "arm"] | None = Field(
-        None, description="empty = found out: construction_overlap for the writer's model, baseline, arm or primary"
+        None, description="empty = found out: construction_overlap for the writer's model, baseline, arm, primary"
     )
     family: str = ""
     group: str = Field("", description="for comparisons by group, such as API or local")

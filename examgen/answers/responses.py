@@ -173,12 +173,13 @@ def respond_vote(
 ) -> Response:
     """The row of a vote among a stored row and fresh replies to the same prompt; `known` names endpoint and mode.
 
-    A sample that never came leaves the row without an answer, with the reason: fewer votes would be another arm.
+    A sample that never came leaves the row without an answer, with the reason: fewer votes make another arm.
     """
     readings = [_read(reply, asked, "letter", False, ()) for reply in replies]
     start, others = vote_of(first), votes_of(readings)
+    pairs = zip(replies, readings, strict=True)
     lost, reading = next(
-        ((reply, read) for reply, read in zip(replies, readings, strict=True) if read.status in ("unresolved", "error")),
+        ((reply, read) for reply, read in pairs if read.status in ("unresolved", "error")),
         (None, elected(start, others, asked.abstain)),
     )
     return _row(

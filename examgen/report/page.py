@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from examgen.records import STRATA, BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Topic
-from examgen.report import bank_sections, probe_sections, sections
+from examgen.report import bank_sections, comparison_sections, probe_sections, sections
 from examgen.report.figures import all_figures
 from examgen.report.limitations import limitations
 from examgen.report.methods import METHODS
@@ -57,6 +57,7 @@ def render(
         difficulty_reason=next((row["note"] for row in results["leave_one_out"]), "no primary endpoint"),
         examples=_examples(study, bank, by_id, results), methods=METHODS,
         limitations=limitations(study, manifest, bank, coverage, results, endpoints), links=dict(links or {}),
+        compared=comparison_sections.comparisons(results, bank, manifest),
         seed=study.statistics.seed, sources=_sources(bank, by_id), figures_at=figures_at,
         agreement=sections.statistic_table(results.get("agreement", ()), "scope"),
         groups=sections.group_table(results),
