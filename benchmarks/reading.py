@@ -1,7 +1,7 @@
 """Speed and memory of reading, cutting, embedding and indexing, as ratios to what the machine can do.
 
     python benchmarks/reading.py chunking            MB/s of cutting, beside MB/s of SHA-256 on the same text
-    python benchmarks/reading.py reading [FILES]     files a second, how busy the processors were, an unchanged rerun
+    python benchmarks/reading.py reading [FILES]     how busy one and all reading processes keep the processors
     python benchmarks/reading.py indexing            share of embedding in indexing the sample corpus
     python benchmarks/reading.py scale [PASSAGES]    memory, recall and query time with given vectors
 
@@ -30,7 +30,9 @@ from examgen.records import Chunk, SourceText  # noqa: E402
 from examgen.study import Chunking, Corpus, Embedding  # noqa: E402
 from tasks.embed import Vectors, embed_missing, make_embedder  # noqa: E402
 from tasks.index import build  # noqa: E402
-from tasks.read_sources import iter_files, read_files, scan  # noqa: E402
+from tasks.manifest import Manifest  # noqa: E402
+from tasks.read_sources import read_files, scan  # noqa: E402
+from tasks.reading_pool import processors  # noqa: E402
 
 SAMPLE = ROOT / "data" / "corpora" / "ms_mri"
 
@@ -74,28 +76,52 @@ def chunking() -> None:
         say(f"cutting, mode {mode}, against hashing it once", speed / hashed, "of its speed")
 
 
+def written(folder: Path, files: int) -> None:
+    """Markdown files with the words of the sample corpus, none like another."""
+    folder.mkdir()
+    sources = sorted(SAMPLE.glob("*.md"))
+    for number in range(files):
+        words = sources[number % len(sources)].read_text(encoding="utf-8").replace("lesion", f"lesion{number}")
+        (folder / f"{number:05}.md").write_text(words, encoding="utf-8")
+
+
+def used(who: int) -> float:
+    """Seconds of processor time of this process or of its ended children."""
+    found = resource.getrusage(who)
+    return found.ru_utime + found.ru_stime
+
+
+def read_and_cut(folder: Path, cache: Path, processes: int) -> tuple[float, float, float, int]:
+    """Seconds on the clock, of processor time of the children and of this process; passages."""
+    corpus = Corpus(folder=str(folder))
+    before = time.perf_counter(), used(resource.RUSAGE_CHILDREN), used(resource.RUSAGE_SELF)
+    count = 0
+    for _, text in Manifest(corpus, cache, processes).rows(scan(folder, corpus)):
+        count += len(cut(text, Chunking())) if text is not None else 0
+    now = time.perf_counter(), used(resource.RUSAGE_CHILDREN), used(resource.RUSAGE_SELF)
+    clock, children, own = (after - first for after, first in zip(now, before, strict=True))
+    return clock, children, own, count
+
+
 def reading(files: int) -> None:
-    """Many Markdown files: throughput, processors in use, and the unchanged rerun."""
+    """How busy reading and cutting keep the processors, with one reading process and with one for each processor."""
     with tempfile.TemporaryDirectory() as place:
-        folder, cache = Path(place) / "corpus", Path(place) / "cache"
-        folder.mkdir()
-        sources = sorted(SAMPLE.glob("*.md"))
-        for number in range(files):
-            words = sources[number % len(sources)].read_text(encoding="utf-8").replace("lesion", f"lesion{number}")
-            (folder / f"{number:05}.md").write_text(words, encoding="utf-8")
-        corpus = Corpus(folder=str(folder))
-        for name in ("first reading", "unchanged rerun"):
-            start, busy = time.perf_counter(), os.times()
-            count = size = 0
-            for _, text in iter_files(scan(folder, corpus), corpus, cache):
-                if text is not None:
-                    size += len(text.text)
-                    count += len(cut(text, Chunking()))
-            wall, now = time.perf_counter() - start, os.times()
-            used = sum(now[:4]) - sum(busy[:4])
-            say(f"{name} of {files} files, {count} passages", wall, "s")
-            say(f"{name}: text", size / 1e6 / wall, "MB/s")
-            say(f"{name}: processors busy", used / wall / (os.cpu_count() or 1), "of all")
+        folder = Path(place) / "corpus"
+        written(folder, files)
+        say("machine load at the start", os.getloadavg()[0], "processes that want to run")
+        clocks = {}
+        for processes in (1, processors()):
+            clock, children, own, count = read_and_cut(folder, Path(place) / f"cache-{processes}", processes)
+            name = f"{processes} reading process{'es' if processes > 1 else ''}"
+            clocks[processes] = clock
+            say(f"{name}: {files} files, {count} passages", clock, "s")
+            say(f"{name}: processor time of reading", children, "s")
+            say(f"{name}: of cutting, hashing and keeping", own, "s")
+            say(f"{name}: processor time", (children + own) / clock, "processors kept busy")
+        say("speed of all against one", clocks[1] / clocks[processors()], f"times; {processors()} at best")
+        clock, _, own, _ = read_and_cut(folder, Path(place) / f"cache-{processors()}", processors())
+        say(f"the same {files} files again, from the cache", clock, "s")
+        say("the same again: processor time", own, "s")
 
 
 def indexing() -> None:

@@ -277,8 +277,10 @@ def unique(rows: Sequence[Mapping[str, Any]], column: str, table: str) -> None:
         seen.add(row[column])
 
 
-def iter_batches(path: str, size: int = 65_536) -> Iterator[pa.RecordBatch]:
-    """The batches of a Parquet file, so that a table larger than memory can be read."""
+def iter_batches(
+    path: str, size: int = 65_536, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a Parquet file, all columns or some, so that a table larger than memory can be read."""
     found, inner = filesystem(str(path))
     with found.open_input_file(inner) as handle:
-        yield from pq.ParquetFile(handle).iter_batches(batch_size=size)
+        yield from pq.ParquetFile(handle).iter_batches(batch_size=size, columns=columns)

@@ -6,13 +6,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from examgen import chunks, tables
+from examgen import chunks
 from examgen.errors import CorpusError
-from examgen.records import Chunk, Source, SourceText
+from examgen.records import Source
 from examgen.study import Chunking, Corpus, Embedding
 from tasks import embed, index, read_sources, store
 from tasks.progress import bars
 from tasks.stages import Shard, stage
+from tasks.stored_chunks import StoredChunks
+
+TEXTS_AT_ONCE = 64
+"""Texts written together."""
 
 
 @stage("read")
@@ -23,33 +27,36 @@ def read(shard: Shard, folder: Path) -> dict[str, Any]:
     entries = read_sources.scan(Path(shard.inputs["folder"]), corpus)
     bars.start("reading files", len(entries))
     sources: list[Source] = []
-    texts: list[SourceText] = []
-    passages: list[Chunk] = []
-    for source, text in read_sources.read_files(entries, corpus, Path(shard.inputs["cache"])):
-        bars.advance("reading files")
-        cut = chunks.cut(text, chunking) if text is not None and source.status == "indexed" else []
-        sources.append(source.model_copy(update={"chunks": len(cut)}))
-        if text is not None and cut:
-            texts.append(text)
-            passages += cut
-    if not passages:
+    # Texts and passages go to disk as they come: memory holds a row for each file, not the corpus.
+    with (
+        store.TableStream(folder / "texts.parquet", "texts", TEXTS_AT_ONCE) as texts,
+        store.TableStream(folder / "chunks.parquet", "chunks") as passages,
+    ):
+        for source, text in read_sources.iter_files(entries, corpus, Path(shard.inputs["cache"])):
+            bars.advance("reading files")
+            cut = chunks.cut(text, chunking) if text is not None and source.status == "indexed" else []
+            sources.append(source.model_copy(update={"chunks": len(cut)}))
+            if text is not None and cut:
+                texts.add(text)
+                for passage in cut:
+                    passages.add(passage)
+    count = sum(source.chunks for source in sources)
+    if not count:
         reasons = Counter(source.reason or source.status for source in sources)
         raise CorpusError(f"{shard.inputs['folder']}: no text in any of {len(sources)} files ({dict(reasons)})")
     store.write(folder / "sources.parquet", "sources", sources)
-    store.write(folder / "texts.parquet", "texts", texts)
-    store.write(folder / "chunks.parquet", "chunks", passages)
     statuses = Counter(str(source.status) for source in sources)
-    counts: dict[str, int] = {"files": len(sources), "chunks": len(passages), **statuses}
-    return {"counts": counts, "facts": {"warnings": _warnings(sources, passages)}}
+    counts: dict[str, int] = {"files": len(sources), "chunks": count, **statuses}
+    return {"counts": counts, "facts": {"warnings": _warnings(sources)}}
 
 
-def _warnings(sources: list[Source], passages: list[Chunk]) -> list[str]:
+def _warnings(sources: list[Source]) -> list[str]:
     """What an author should know of the corpus: a few sources that dominate, files that gave nothing."""
     found = []
-    share = Counter(chunk.path for chunk in passages)
+    share = Counter({source.path: source.chunks for source in sources if source.chunks})
     if len(share) >= 8:
         top = share.most_common(3)
-        part = sum(count for _, count in top) / len(passages)
+        part = sum(count for _, count in top) / share.total()
         if part > 0.5:
             names = ", ".join(path for path, _ in top)
             found.append(f"three of {len(share)} sources hold {part:.0%} of the passages: {names}")
@@ -67,14 +74,17 @@ def _warnings(sources: list[Source], passages: list[Chunk]) -> list[str]:
 @stage("index")
 def build_index(shard: Shard, _folder: Path) -> dict[str, Any]:
     """Embed what is not embedded yet and build the Chroma index of this set of passages."""
-    passages = tables.read_records(shard.inputs["chunks"], Chunk)
+    passages = StoredChunks(Path(shard.inputs["chunks"]))
     embedding = Embedding.model_validate(shard.inputs["embedding"])
-    embedder = embed.make_embedder(embedding, [chunk.text for chunk in passages])
-    texts = {chunk.content_hash: chunk.text for chunk in passages}
+    # Only "lsa" learns from the passages, and has to hold all of them for that.
+    embedder = embed.make_embedder(embedding, (chunk.text for chunk in passages))
     place = Path(shard.inputs["embeddings"])
-    missing = set(texts) - set(embed.read_embeddings(place, embedder.id, set(texts)))
-    bars.start("embedding passages", len(missing))
-    vectors = embed.embed_missing(embedder, texts, place, lambda done, _: bars.reach("embedding passages", done))
+    wanted = {chunk.content_hash for chunk in passages}
+    bars.start("embedding passages", len(wanted - embed.held_hashes(place, embedder.id)))
+    texts = ((chunk.content_hash, chunk.text) for chunk in passages)
+    embedded = embed.add_missing(embedder, texts, place, lambda done: bars.reach("embedding passages", done))
+    vectors = embed.StoredVectors(place, embedder.id)
     with index.build(passages, vectors, embedder, Path(shard.inputs["index"]), shard.inputs["index_server"]) as built:
         facts = {"embedder": embedder.id, "dimensions": embedder.dimensions, "fingerprint": built.fingerprint}
-    return {"counts": {"passages": len(passages), "embedded": len(missing)}, "facts": facts}
+        count = len(built)
+    return {"counts": {"passages": count, "embedded": embedded}, "facts": facts}

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from examgen import study, tables
 from examgen.errors import EndpointError, RunError
@@ -104,35 +105,71 @@ class EndpointEmbedder:
 
 
 def embed_missing(
-    embedder: Embedder, texts: Mapping[str, str], path: Path, progress: Callable[[int, int], object] | None = None
+    embedder: Embedder, texts: Mapping[str, str], path: Path, progress: Callable[[int], object] | None = None
 ) -> dict[str, Vectors]:
     """Vectors of all texts by content hash; those the table does not hold yet are embedded and added to it.
 
-    `path` is the folder of the table: Parquet part files of the table `embeddings`, each written whole, so that a
-    killed run goes on where it stopped. `progress`, if given, is called with (done, wanted) after each part.
+    For as many texts as fit in memory; see `add_missing`.
     """
-    held = read_embeddings(path, embedder.id, set(texts))
-    missing = sorted(set(texts) - set(held))
-    for start in range(0, len(missing), PART_ROWS):
-        names = missing[start : start + PART_ROWS]
-        vectors = embedder.embed([texts[name] for name in names])
+    add_missing(embedder, sorted(texts.items()), path, progress)
+    return read_embeddings(path, embedder.id, set(texts))
+
+
+def add_missing(
+    embedder: Embedder, texts: Iterable[tuple[str, str]], path: Path, progress: Callable[[int], object] | None = None
+) -> int:
+    """Embed the texts (content hash, text) that the table does not hold yet and add them to it; returns how many.
+
+    `path` is the folder of the table: Parquet part files of the table `embeddings`, each written whole, so that a
+    killed run goes on where it stopped. One part is in memory at a time, and the hashes of all. `progress`, if given,
+    is called with the number embedded after each part.
+    """
+    held = held_hashes(path, embedder.id)
+    done = 0
+    part: dict[str, str] = {}
+
+    def finish() -> None:
+        nonlocal done
+        names = list(part)
+        vectors = embedder.embed(list(part.values()))
         if vectors.shape[0] != len(names) or not np.isfinite(vectors).all():
             given = f"{vectors.shape[0]} vectors for {len(names)} texts"
             raise RunError(f"embedder {embedder.id}: gave {given}, or values that are no numbers: rebuild it")
         tally.add("embeddings", len(names))
         _write_part(path, embedder.id, names, vectors)
-        held.update(zip(names, vectors, strict=True))
+        part.clear()
+        done += len(names)
         if progress is not None:
-            progress(start + len(names), len(missing))
-    if missing and len(_parts(path)) > PARTS_AT_MOST:
+            progress(done)
+
+    for name, text in texts:
+        if name in held:
+            continue
+        held.add(name)
+        part[name] = text
+        if len(part) == PART_ROWS:
+            finish()
+    if part:
+        finish()
+    if done and len(_parts(path)) > PARTS_AT_MOST:
         compact(path)
-    return held
+    return done
+
+
+def held_hashes(path: Path, embedder_id: str) -> set[str]:
+    """Content hashes of which the table holds a vector of this embedder."""
+    found: set[str] = set()
+    for part in _parts(path):
+        for batch in tables.iter_batches(str(part), columns=["content_hash", "embedder"]):
+            mine = batch.filter(pc.equal(batch.column("embedder"), embedder_id))
+            found.update(mine.column("content_hash").to_pylist())
+    return found
 
 
 def read_embeddings(path: Path, embedder_id: str, wanted: set[str] | None = None) -> dict[str, Vectors]:
     """Vectors of one embedder by content hash, all of them or the wanted ones."""
     found: dict[str, Vectors] = {}
-    for names, matrix in _batches(path, embedder_id):
+    for names, matrix in StoredVectors(path, embedder_id):
         found.update((name, matrix[row]) for row, name in enumerate(names) if wanted is None or name in wanted)
     return found
 
@@ -141,40 +178,57 @@ def compact(path: Path, keep: set[str] | None = None) -> None:
     """Write the table anew in few files, without repeated rows; with `keep`, without other content hashes too.
 
     The new files are complete before an old one goes: a reader in between finds rows twice, never less than all.
+    One new file is in memory at a time, and the hashes of all rows.
     """
     old = _parts(path)
     embedders: set[str] = set()
     for part in old:
-        for batch in tables.iter_batches(str(part)):
-            embedders.update(batch.column("embedder").to_pylist())
+        for batch in tables.iter_batches(str(part), columns=["embedder"]):
+            embedders.update(batch.column("embedder").unique().to_pylist())
     new = set()
     for embedder_id in sorted(embedders):
-        held = read_embeddings(path, embedder_id)
-        names = sorted(name for name in held if keep is None or name in keep)
-        for start in range(0, len(names), COMPACT_ROWS):
-            rows = names[start : start + COMPACT_ROWS]
-            new.add(_write_part(path, embedder_id, rows, [held[name] for name in rows]))
+        seen: set[str] = set()
+        rows: dict[str, Vectors] = {}
+        for names, matrix in StoredVectors(path, embedder_id):
+            for name, vector in zip(names, matrix, strict=True):
+                if name in seen or (keep is not None and name not in keep):
+                    continue
+                seen.add(name)
+                rows[name] = vector
+                if len(rows) == COMPACT_ROWS:
+                    new.add(_write_part(path, embedder_id, list(rows), rows.values()))
+                    rows = {}
+        if rows:
+            new.add(_write_part(path, embedder_id, list(rows), rows.values()))
     for part in old:
         if part not in new:
             part.unlink(missing_ok=True)
 
 
+class StoredVectors:
+    """The vectors of one embedder in the table of that folder: gone through as (content hashes, matrix (n, d)).
+
+    One batch is in memory at a time, and a hash may come twice.
+    """
+
+    def __init__(self, path: Path, embedder_id: str) -> None:
+        self._path = path
+        self._embedder_id = embedder_id
+
+    def __iter__(self) -> Iterator[tuple[list[str], Vectors]]:
+        for part in _parts(self._path):
+            for batch in tables.iter_batches(str(part), 4096):
+                # Rows of several embedders may stand in one batch, with vectors of several lengths.
+                rows = batch.filter(pc.equal(batch.column("embedder"), self._embedder_id))
+                if not rows.num_rows:
+                    continue
+                flat = rows.column("vector").flatten().to_numpy(zero_copy_only=False)
+                matrix = np.asarray(flat, dtype=np.float32).reshape(rows.num_rows, -1)
+                yield rows.column("content_hash").to_pylist(), matrix
+
+
 def _parts(path: Path) -> list[Path]:
     return sorted(path.glob("part-*.parquet"))
-
-
-def _batches(path: Path, embedder_id: str) -> Iterator[tuple[list[str], Vectors]]:
-    """Content hashes and matrix (n, d) of the rows of one embedder, batch by batch."""
-    for part in _parts(path):
-        for batch in tables.iter_batches(str(part), 8192):
-            mine = np.array([name == embedder_id for name in batch.column("embedder").to_pylist()], dtype=bool)
-            if not mine.any():
-                continue
-            # Rows of several embedders may stand in one batch, with vectors of several lengths.
-            rows = batch.take(np.flatnonzero(mine))
-            flat = rows.column("vector").flatten().to_numpy(zero_copy_only=False)
-            matrix = np.asarray(flat, dtype=np.float32).reshape(rows.num_rows, -1)
-            yield rows.column("content_hash").to_pylist(), matrix
 
 
 def _write_part(path: Path, embedder_id: str, names: Sequence[str], vectors: Iterable[Vectors]) -> Path:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import sys
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,17 +30,22 @@ GRAPH = {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neigh
 """HNSW settings of the Chroma collection: twice the defaults, for recall."""
 
 
+VectorBatches: TypeAlias = Iterable[tuple[Sequence[str], Vectors]]
+"""Content hashes and their vectors (n, d), batch by batch, as `StoredVectors` gives them; others may be among them."""
+
+
 def build(
-    chunks: Iterable[Chunk], vectors: Mapping[str, Vectors], embedder: Embedder, folder: Path, server: str = ""
+    chunks: Iterable[Chunk], vectors: VectorBatches, embedder: Embedder, folder: Path, server: str = ""
 ) -> Index:
     """The index of these passages: opened when it exists, else built, or built on from where a run was killed.
 
-    `chunks` is gone through twice (a list, or `StoredChunks`), `vectors` are by content hash. One process at a time
-    builds; others wait. Indexes of other passages or embedders are removed unless a process has them open.
+    `chunks` is gone through twice (a list, or `StoredChunks`), `vectors` once: what is in memory besides Chroma's graph
+    is the ids. One process at a time builds; others wait. Indexes of other passages or embedders are removed unless a
+    process has them open.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        rows = sorted((chunk.chunk_id, chunk.source_id, chunk.content_hash) for chunk in chunks)
+        rows = sorted((chunk.chunk_id, sys.intern(chunk.source_id), chunk.content_hash) for chunk in chunks)
         fingerprint = _fingerprint([row[0] for row in rows], embedder)
         place = folder / f"index-{fingerprint}"
         if not (place / "index.json").exists():
@@ -237,19 +245,12 @@ class _Collection:
 
 
 def _build(
-    building: Path, chunks: Iterable[Chunk], rows: Sequence[tuple[str, str, str]], vectors: Mapping[str, Vectors],
+    building: Path, chunks: Iterable[Chunk], rows: Sequence[tuple[str, str, str]], vectors: VectorBatches,
     embedder: Embedder, server: str,
 ) -> None:
     """Write everything of an index into `building`; what a killed run has stored in Chroma stays."""
     building.mkdir(exist_ok=True)
-    lacking = sum(1 for row in rows if row[2] not in vectors)
-    if lacking:
-        raise IndexMismatchError(f"{lacking} of {len(rows)} passages have no vector: embed them first")
-    shape = (len(rows), embedder.dimensions)
-    matrix = np.lib.format.open_memmap(building / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
-    for number, (_, _, content) in enumerate(rows):
-        matrix[number] = vectors[content]
-    matrix.flush()
+    matrix = _matrix(building / "vectors.npy", [row[2] for row in rows], vectors, embedder.dimensions)
     chunk_ids = [row[0] for row in rows]
     source_ids = sorted({row[1] for row in rows})
     number_of = {name: number for number, name in enumerate(source_ids)}
@@ -262,28 +263,60 @@ def _build(
     }
     collection = _Collection(building, about, server)
     try:
-        _fill(collection, chunks, vectors, len(rows))
+        _fill(collection, chunks, chunk_ids, matrix)
     finally:
         collection.close()
     store.write_json(building / "index.json", about)
 
 
-def _fill(collection: _Collection, chunks: Iterable[Chunk], vectors: Mapping[str, Vectors], wanted: int) -> None:
-    """Store the passages that the collection does not hold yet, then count."""
+def _matrix(place: Path, contents: Sequence[str], vectors: VectorBatches, dimensions: int) -> Vectors:
+    """The vectors of these content hashes as rows of a file, filled in place; equal hashes get equal rows."""
+    matrix: Vectors = np.lib.format.open_memmap(place, mode="w+", dtype=np.float32, shape=(len(contents), dimensions))
+    by_hash = _Places(contents)
+    filled = np.zeros(len(contents), dtype=bool)
+    for names, batch in vectors:
+        if len(names) and batch.shape[1] != dimensions:
+            told = f"vectors of {batch.shape[1]} dimensions, the embedder gives {dimensions} now"
+            raise IndexMismatchError(f"the embeddings table holds {told}: delete its folder and run `examgen build`")
+        rows, numbers = by_hash.of(names)
+        matrix[rows] = batch[numbers]
+        filled[rows] = True
+    lacking = len(contents) - int(filled.sum())
+    if lacking:
+        raise IndexMismatchError(f"{lacking} of {len(contents)} passages have no vector: embed them first")
+    matrix.flush()  # type: ignore[attr-defined]
+    return matrix
+
+
+class _Places:
+    """Where names stand in a sequence, in some bytes a name: a dictionary of lists would take hundreds."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        coded = np.array([name.encode() for name in names], dtype=bytes)
+        self._order = np.argsort(coded, kind="stable")
+        self._sorted = coded[self._order]
+
+    def of(self, names: Sequence[str]) -> tuple[nearest.Rows, nearest.Rows]:
+        """Each place of one of the names, and which of the names stands there."""
+        asked = np.array([name.encode() for name in names], dtype=bytes)
+        first = np.searchsorted(self._sorted, asked, side="left")
+        counts = np.searchsorted(self._sorted, asked, side="right") - first
+        numbers = np.repeat(np.arange(len(names)), counts)
+        within = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self._order[np.repeat(first, counts) + within], numbers
+
+
+def _fill(collection: _Collection, chunks: Iterable[Chunk], chunk_ids: Sequence[str], matrix: Vectors) -> None:
+    """Store the passages that the collection does not hold yet, then count. Rows of the matrix are in order of id."""
     held = collection.held()
-    batch: list[Chunk] = []
-    for chunk in chunks:
-        if chunk.chunk_id in held:
-            continue
-        batch.append(chunk)
-        if len(batch) == BATCH:
-            collection.add(batch, np.stack([vectors[each.content_hash] for each in batch]))
-            batch = []
-    if batch:
-        collection.add(batch, np.stack([vectors[each.content_hash] for each in batch]))
+    lacking = (chunk for chunk in chunks if chunk.chunk_id not in held)
+    while batch := list(itertools.islice(lacking, BATCH)):
+        rows = [bisect_left(chunk_ids, chunk.chunk_id) for chunk in batch]
+        collection.add(batch, np.asarray(matrix[rows]))
     count = len(collection.held())
-    if count != wanted:
-        raise RunError(f"Chroma holds {count} passages of {wanted}: remove the index folder and run `examgen build`")
+    if count != len(chunk_ids):
+        told = f"Chroma holds {count} passages of {len(chunk_ids)}"
+        raise RunError(f"{told}: remove the index folder and run `examgen build`")
 
 
 def _fingerprint(chunk_ids: Sequence[str], embedder: Embedder) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,16 @@ from examgen.resemblance import Neighbours
 from examgen.study import Corpus
 from tasks import store
 from tasks.corpus_files import FileEntry
-from tasks.reading_pool import ReadingPool, in_order
+from tasks.reading_pool import ReadingPool, in_order, processors
 
 READER_VERSION = 1
 """Raised when reading changes its results, so that what older versions read is read again."""
+
+AHEAD = 32
+"""Files under way for each processor: one that takes seconds does not hold up the others."""
+
+AHEAD_BYTES = 64_000_000
+"""Bytes of files under way from which no more are begun than keep the processors busy."""
 
 _LIBRARIES = ("unstructured", "pypdfium2", "pypdf", "lxml", "python-docx", "python-pptx", "docutils", "Markdown")
 
@@ -39,8 +45,9 @@ class _File:
 class Manifest:
     """Reads entries through a pool of processes and a cache, and says which are duplicates."""
 
-    def __init__(self, corpus: Corpus, cache: Path | None) -> None:
+    def __init__(self, corpus: Corpus, cache: Path | None, processes: int | None = None) -> None:
         self._corpus = corpus
+        self._processes = processes
         self._cache = cache
         limits = corpus.limits
         self._options: dict[str, Any] = {
@@ -58,11 +65,9 @@ class Manifest:
 
     def rows(self, entries: Sequence[FileEntry]) -> Iterator[tuple[Source, SourceText | None]]:
         """A row for each entry, in their order, and the text of those that are indexed."""
-        with ReadingPool(self._options) as pool:
+        with ReadingPool(self._options, self._processes) as pool:
             jobs = ((file, self._job(file, pool)) for file in map(self._looked_at, entries))
-            for file, reply in in_order(jobs, ahead=4 * (os.cpu_count() or 1)):
-                if reply is not None:
-                    self._store(file, reply)
+            for file, reply in in_order(jobs, AHEAD * processors(), lambda file: file.entry.bytes, AHEAD_BYTES):
                 yield self._row(file, reply if reply is not None else file.reply)
         self._save_seen(entries)
 
@@ -99,7 +104,7 @@ class Manifest:
             file.reply = _unpacked(place)
         if file.reply is not None:
             return None
-        return pool.submit(file.entry.location, file.entry.media_type)
+        return pool.submit(file.entry.location, file.entry.media_type, partial(self._store, file))
 
     def _row(self, file: _File, reply: dict[str, Any] | None) -> tuple[Source, SourceText | None]:
         entry = file.entry

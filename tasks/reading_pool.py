@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -28,6 +28,8 @@ IMPORT_SECONDS = 30.0
 
 COMMAND = ("-m", "tasks.read_child")
 """What Python is asked to run as the reading process."""
+
+_STOPPED = {"status": "unreadable", "transient": True, "reason": "reading was stopped"}
 
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
@@ -99,7 +101,7 @@ class ReadingProcess:
 
     def _crashed(self) -> dict[str, Any]:
         if self._process is None:
-            return {"status": "unreadable", "transient": True, "reason": "reading was stopped"}
+            return dict(_STOPPED)
         code = self._process.wait()
         self._errors.seek(0)
         told = self._errors.read()[-2000:].decode("utf-8", "replace").strip().splitlines()
@@ -129,18 +131,21 @@ class ReadingPool:
 
     def __init__(self, options: dict[str, Any], processes: int | None = None) -> None:
         self._options = options
-        self._size = processes or os.cpu_count() or 1
+        self._size = processes or processors()
         self._idle: queue.SimpleQueue[ReadingProcess] = queue.SimpleQueue()
         self._all = [ReadingProcess() for _ in range(self._size)]
         for process in self._all:
             self._idle.put(process)
-        self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="read")
+        # Twice as many threads: while one keeps a reply on disk, its process has the next file already.
+        self._threads = ThreadPoolExecutor(2 * self._size, thread_name_prefix="read")
+        self._closed = False
 
     def __enter__(self) -> ReadingPool:
         return self
 
     def __exit__(self, *_: object) -> None:
         # What waits is cancelled first, so that no thread starts another process for it.
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         for process in self._all:
             process.stop()
@@ -148,26 +153,50 @@ class ReadingPool:
         for process in self._all:
             process.stop()
 
-    def submit(self, location: Path, media_type: str) -> Future[dict[str, Any]]:
-        """Ask for a file; the reply comes in the future."""
-        return self._threads.submit(self._read, location, media_type)
+    def submit(
+        self, location: Path, media_type: str, keep: Callable[[dict[str, Any]], object]
+    ) -> Future[dict[str, Any]]:
+        """Ask for a file; the reply comes in the future, after `keep` was called with it in a thread of the pool."""
+        return self._threads.submit(self._read, location, media_type, keep)
 
-    def _read(self, location: Path, media_type: str) -> dict[str, Any]:
+    def _read(self, location: Path, media_type: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         process = self._idle.get()
         try:
-            return process.read(location, media_type, self._options)
+            if self._closed:
+                return dict(_STOPPED)
+            reply = process.read(location, media_type, self._options)
         finally:
             self._idle.put(process)
+        keep(reply)
+        return reply
 
 
-def in_order(jobs: Iterable[tuple[T, Reply]], ahead: int) -> Iterator[tuple[T, dict[str, Any] | None]]:
-    """Results in the order of their jobs, with at most `ahead` jobs under way, so that memory stays bounded."""
+def processors() -> int:
+    """Processors this process may use: in a container fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    jobs: Iterable[tuple[T, Reply]], ahead: int, weight: Callable[[T], int], budget: int
+) -> Iterator[tuple[T, dict[str, Any] | None]]:
+    """Results in the order of their jobs, with a bounded number of jobs under way, so that memory stays bounded.
+
+    Up to `ahead` jobs, so that a slow one does not leave the other processors idle, but no more than are needed to keep
+    them busy once the jobs under way weigh more than `budget`.
+    """
     waiting: deque[tuple[T, Reply]] = deque()
+    load = 0
+
+    def first() -> tuple[T, dict[str, Any] | None]:
+        nonlocal load
+        thing, future = waiting.popleft()
+        load -= weight(thing)
+        return thing, future.result() if future else None
+
     for job in jobs:
         waiting.append(job)
-        if len(waiting) >= ahead:
-            thing, future = waiting.popleft()
-            yield thing, future.result() if future else None
+        load += weight(job[0])
+        while len(waiting) >= ahead or (load > budget and len(waiting) > 2 * processors()):
+            yield first()
     while waiting:
-        thing, future = waiting.popleft()
-        yield thing, future.result() if future else None
+        yield first()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -67,6 +68,71 @@ def write(path: str | Path, name: str, rows: Iterable[BaseModel | Mapping[str, A
     table = tables.as_table(name, rows)
     write_arrow(path, table)
     return int(table.num_rows)
+
+
+class TableStream:
+    """A table of one of the named schemas written bit by bit, so that it may be larger than memory.
+
+    Used in a `with`: the file is whole when the block ends, and absent when it ends with an error. Local paths only.
+    The bytes depend on nothing but the rows.
+    """
+
+    def __init__(self, path: str | Path, name: str, group: int = 8_192) -> None:
+        self._target = Path(path)
+        self._temporary = self._target.with_name(f".{self._target.name}.{uuid.uuid4().hex[:8]}.tmp")
+        self._name = name
+        self._group = group
+        self._rows: list[BaseModel | Mapping[str, Any]] = []
+        self._handle: IO[bytes] | None = None
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> TableStream:
+        return self
+
+    def add(self, row: BaseModel | Mapping[str, Any]) -> None:
+        """One more row; `RunError` when the disk refuses."""
+        self._rows.append(row)
+        if len(self._rows) >= self._group:
+            self._flush()
+
+    def _flush(self) -> None:
+        table = tables.as_table(self._name, self._rows)
+        self._rows = []
+        try:
+            if self._writer is None:
+                self._target.parent.mkdir(parents=True, exist_ok=True)
+                self._handle = self._temporary.open("wb")
+                self._writer = pq.ParquetWriter(self._handle, table.schema, compression="zstd", version="2.6")
+            self._writer.write_table(table)
+        except OSError as error:
+            raise _disk_error(str(self._target), error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._handle is not None:
+                # A file that is given up may well refuse its last bytes: the error that ended the block is to be seen.
+                with contextlib.suppress(OSError):
+                    if self._writer is not None:
+                        self._writer.close()
+                    self._handle.close()
+            self._temporary.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        if self._rows or self._writer is None:
+            self._flush()
+        assert self._writer is not None
+        assert self._handle is not None
+        try:
+            self._writer.close()
+            self._handle.flush()
+            os.fsync(self._handle.fileno())
+            self._temporary.replace(self._target)
+            _sync_folder(self._target.parent)
+        except OSError as error:
+            raise _disk_error(str(self._target), error) from error
 
 
 def write_json(path: str | Path, value: Any) -> None:

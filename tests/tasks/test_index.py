@@ -64,11 +64,18 @@ def vectors_of(chunks: list[Chunk], dimensions: int = 16) -> dict[str, Vectors]:
     return found
 
 
+def batches(vectors: dict[str, Vectors], size: int = 100) -> list[tuple[list[str], Vectors]]:
+    """Vectors as they come from their table."""
+    names = list(vectors)
+    parts = [names[at : at + size] for at in range(0, len(names), size)]
+    return [(part, np.stack([vectors[name] for name in part])) for part in parts]
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, list[Chunk], dict[str, Vectors]]:
     chunks = passages(300)
     vectors = vectors_of(chunks)
-    return build(chunks, vectors, Given(), tmp_path_factory.mktemp("index")), chunks, vectors
+    return build(chunks, batches(vectors), Given(), tmp_path_factory.mktemp("index")), chunks, vectors
 
 
 def test_queries_are_exact_and_say_where_they_come_from(built: tuple[Index, list[Chunk], dict[str, Vectors]]) -> None:
@@ -133,8 +140,8 @@ def test_the_order_of_passages_changes_nothing(tmp_path: Path) -> None:
     chunks = passages(50)
     vectors = vectors_of(chunks)
     with (
-        build(chunks, vectors, Given(), tmp_path / "a") as first,
-        build(chunks[::-1], vectors, Given(), tmp_path / "b") as second,
+        build(chunks, batches(vectors), Given(), tmp_path / "a") as first,
+        build(chunks[::-1], batches(vectors), Given(), tmp_path / "b") as second,
     ):
         assert first.fingerprint == second.fingerprint
         asked = np.stack(list(vectors.values()))
@@ -157,23 +164,23 @@ def test_equal_texts_tie_by_id(tmp_path: Path) -> None:
         for n in range(20)
     ]
     vectors = vectors_of(chunks)
-    with build(chunks, vectors, Given(), tmp_path) as index:
+    with build(chunks, batches(vectors), Given(), tmp_path) as index:
         rows = index.query(vectors[chunks[0].content_hash], 10)
     assert [row.chunk_id for row in rows] == sorted(chunk.chunk_id for chunk in chunks)[:10]
 
 
 def test_an_unchanged_index_is_opened_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chunks = passages(20)
-    build(chunks, vectors_of(chunks), Given(), tmp_path).close()
+    build(chunks, batches(vectors_of(chunks)), Given(), tmp_path).close()
     monkeypatch.setattr(index_module, "_build", None)
-    build(chunks, {}, Given(), tmp_path).close()
+    build(chunks, [], Given(), tmp_path).close()
 
 
 def test_changed_passages_make_a_new_index_and_the_old_one_goes(tmp_path: Path) -> None:
     chunks = passages(30)
-    build(chunks, vectors_of(chunks), Given(), tmp_path).close()
+    build(chunks, batches(vectors_of(chunks)), Given(), tmp_path).close()
     changed = chunks[5:] + passages(5, first=100)
-    with build(changed, vectors_of(changed), Given(), tmp_path) as index:
+    with build(changed, batches(vectors_of(changed)), Given(), tmp_path) as index:
         rows = index.query(np.stack(list(vectors_of(changed).values())), 30)
         assert {row.chunk_id for row in rows} == {chunk.chunk_id for chunk in changed}
     assert len(list(tmp_path.glob("index-*"))) == 1
@@ -181,18 +188,18 @@ def test_changed_passages_make_a_new_index_and_the_old_one_goes(tmp_path: Path) 
 
 def test_an_index_in_use_stays_until_it_is_closed(tmp_path: Path) -> None:
     chunks = passages(30)
-    old = build(chunks, vectors_of(chunks), Given(), tmp_path)
-    build(chunks[1:], vectors_of(chunks), Given(), tmp_path).close()
+    old = build(chunks, batches(vectors_of(chunks)), Given(), tmp_path)
+    build(chunks[1:], batches(vectors_of(chunks)), Given(), tmp_path).close()
     assert old.graph_recall() == 1.0
     assert len(list(tmp_path.glob("index-*"))) == 2
     old.close()
-    build(chunks[1:], vectors_of(chunks), Given(), tmp_path).close()
+    build(chunks[1:], batches(vectors_of(chunks)), Given(), tmp_path).close()
     assert len(list(tmp_path.glob("index-*"))) == 1
 
 
 def test_what_does_not_fit_is_told_with_what_to_do(tmp_path: Path) -> None:
     chunks = passages(10)
-    index = build(chunks, vectors_of(chunks), Given(), tmp_path)
+    index = build(chunks, batches(vectors_of(chunks)), Given(), tmp_path)
     index.close()
     open_index(tmp_path, index.fingerprint, Given()).close()
     with pytest.raises(IndexMismatchError, match=r"given:1 \(16 dimensions\).*given:2.*rebuild"):
@@ -204,11 +211,13 @@ def test_what_does_not_fit_is_told_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(IndexMismatchError, match="16 dimensions, asked with 8"):
         index.query(np.ones((1, 8), dtype=np.float32), 1)
     with pytest.raises(IndexMismatchError, match="3 of 13 passages have no vector"):
-        build(passages(13), vectors_of(chunks), Given(), tmp_path / "other")
+        build(passages(13), batches(vectors_of(chunks)), Given(), tmp_path / "other")
+    with pytest.raises(IndexMismatchError, match="16 dimensions, the embedder gives 8 now: delete its folder"):
+        build(chunks, batches(vectors_of(chunks)), Given(dimensions=8), tmp_path / "third")
 
 
 def test_an_empty_index_answers_with_nothing(tmp_path: Path) -> None:
-    with build([], {}, Given(), tmp_path) as index:
+    with build([], [], Given(), tmp_path) as index:
         assert index.query(np.ones((2, 16), dtype=np.float32), 3) == []
         assert index.graph_recall() == 1.0
 
@@ -216,11 +225,11 @@ def test_an_empty_index_answers_with_nothing(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.tasks.test_index import Given, passages, vectors_of
+from tests.tasks.test_index import Given, batches, passages, vectors_of
 from tasks import index
 index.BATCH = 20
 chunks = passages(int(sys.argv[2]))
-with index.build(chunks, vectors_of(chunks), Given(), Path(sys.argv[1])) as found:
+with index.build(chunks, batches(vectors_of(chunks)), Given(), Path(sys.argv[1])) as found:
     print(len(found), found.graph_recall())
 """
 
@@ -246,7 +255,7 @@ def test_a_killed_build_is_taken_up_again(tmp_path: Path) -> None:
     process.communicate()
     assert not list(tmp_path.glob("index-*"))
     chunks = passages(2000)
-    with build(chunks, vectors_of(chunks), Given(), tmp_path) as index:
+    with build(chunks, batches(vectors_of(chunks)), Given(), tmp_path) as index:
         assert len(index) == 2000
         assert index.graph_recall() > 0.99
     assert not list(tmp_path.glob("building-*"))
@@ -266,5 +275,5 @@ def test_passages_are_read_from_their_table_batch_by_batch(tmp_path: Path) -> No
     store.write(tmp_path / "chunks.parquet", "chunks", chunks)
     stored = StoredChunks(tmp_path / "chunks.parquet", batch=4)
     assert list(stored) == chunks == list(stored)
-    with build(stored, vectors_of(chunks), Given(), tmp_path / "index") as index:
+    with build(stored, batches(vectors_of(chunks)), Given(), tmp_path / "index") as index:
         assert len(index) == 25

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from examgen import tables
 from examgen.errors import RunError
 from examgen.records import Topic
 from tasks import store
@@ -15,6 +16,41 @@ def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         store.write(tmp_path / f"{name}.parquet", "topics", [TOPIC])
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_a_stream_is_the_table_whole_or_nothing(tmp_path: Path) -> None:
+    topics = [TOPIC.model_copy(update={"topic_id": f"t{n}"}) for n in range(25)]
+    store.write(tmp_path / "whole.parquet", "topics", topics)
+    for name, group in (("one", 100), ("many", 4)):
+        with store.TableStream(tmp_path / f"{name}.parquet", "topics", group) as stream:
+            for topic in topics:
+                stream.add(topic)
+        assert tables.read_records(str(tmp_path / f"{name}.parquet"), Topic) == topics
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    with store.TableStream(tmp_path / "none.parquet", "topics"):
+        pass
+    assert tables.read_records(str(tmp_path / "none.parquet"), Topic) == []
+
+    def given_up() -> None:
+        with store.TableStream(tmp_path / "half.parquet", "topics", 4) as stream:
+            for topic in topics:
+                stream.add(topic)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        given_up()
+    assert {place.name for place in tmp_path.iterdir()} == {f"{n}.parquet" for n in ("whole", "one", "many", "none")}
+
+
+def test_a_stream_the_disk_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    said = pytest.raises(RunError, match="No space left on device")
+    with said, store.TableStream(tmp_path / "a", "topics") as stream:
+        stream.add(TOPIC)
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_left_beside_a_written_file(tmp_path: Path) -> None:
