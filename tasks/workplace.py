@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from examgen.errors import BankError, RunError
 from examgen.study import Study
-from tasks import store
+from tasks import run_log, store
 
 PROJECT = Path(__file__).resolve().parents[1]
 """The repository: where suites, lexicons and the sample study are."""
@@ -52,7 +52,7 @@ class Workplace:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.root / ".lock", timeout=0)
-            with lock:
+            with lock, run_log.about(study=self.root.name):
                 (self.root / ".holder").write_text(f"process {os.getpid()}")
                 yield
         except Timeout as error:
