@@ -90,8 +90,10 @@ def session(study: Path, results: Path, needs: str = "") -> Iterator[Session]:
     """
     loaded = load_study(study)
     preflight(study)
+    place = Workplace(results, loaded.study)
     if needs:
-        Workplace(results, loaded.study).latest(needs)
+        place.latest(needs)
+    place.check_free()
     server.quiet()
     _calm_logs()
     started = time.monotonic()

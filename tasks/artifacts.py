@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import logging
 import re
 import threading
 from collections import Counter
@@ -110,7 +111,7 @@ class _Explained:
         if not isinstance(error, Exception) or FlowRunContext.get() is None:
             return
         text = explanation(error)
-        run_log.note(text.replace("\n\n", " "), 40)
+        run_log.note(text.replace("**", ""), logging.ERROR)
         create_markdown_artifact(
             text, key=artifact_key(self._study, "failure"), description="What failed, where, and what to do"
         )

@@ -48,12 +48,13 @@ def fields() -> dict[str, str]:
 def note(message: str, level: int = logging.INFO, **fields: str) -> None:
     """One line to whoever reads the run's log."""
     known = {**_about.get(), **fields}
+    message = " ".join(message.split())
     if as_json():
-        line = {"time": _now(), "level": logging.getLevelName(level), **known, "message": message.strip()}
+        line = {"time": _now(), "level": logging.getLevelName(level), **known, "message": message}
         print(json.dumps(line, ensure_ascii=False), file=sys.stderr, flush=True)
     if _in_a_run():
         told = " ".join(f"{name}={json.dumps(known[name], ensure_ascii=False)}" for name in FIELDS if name in known)
-        _logger.log(level, "%s %s", told, message.strip(), extra=known)
+        _logger.log(level, "%s %s", told, message, extra=known)
 
 
 def _now() -> str:

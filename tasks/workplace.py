@@ -46,6 +46,12 @@ class Workplace:
         found: dict[str, Any] = store.read_json(place)
         return found
 
+    def check_free(self) -> None:
+        """`RunError` when a run holds the study just now: said before anything is started for a second one."""
+        if self.root.is_dir():
+            with self.alone():
+                pass
+
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the study: a second run of it stops with a clear message instead of mixing its files with ours."""

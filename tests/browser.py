@@ -29,7 +29,7 @@ def binary() -> str:
 class Browser:
     """One page of a headless browser."""
 
-    def __init__(self, width: int = 1280, height: int = 800) -> None:
+    def __init__(self, width: int = 1280, height: int = 1500) -> None:
         self._size = (width, height)
         self._number = 0
         self.outside: set[str] = set()
@@ -50,7 +50,14 @@ class Browser:
         self._socket: ClientConnection = connect(self._target(port), max_size=None, open_timeout=60, compression=None)
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
+        self.size(*self._size)
         return self
+
+    def size(self, width: int, height: int) -> None:
+        """Size of the page in pixels. Long lists draw only the rows that are in sight."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
 
     def _port(self) -> str:
         note = Path(self._folder) / "DevToolsActivePort"

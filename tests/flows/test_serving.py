@@ -110,8 +110,22 @@ def completed(url: str, seconds: float) -> dict[str, Any]:
     raise AssertionError(f"no completed run: {[(run['name'], run['state_name']) for run in runs]}")
 
 
+def second_run_stops(served: Served) -> None:
+    """While the worker's run is under way, the same study from the command line ends with one line."""
+    end = time.monotonic() + 200
+    while not (served.results / "tiny" / ".holder").exists() and time.monotonic() < end:
+        time.sleep(0.2)
+    study = served.results.parent / "study.yaml"
+    done = examgen("build", str(study), "--results", str(served.results))
+    assert done.returncode == 1
+    assert "is running this study: wait for it, or stop it" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
 @pytest.mark.timeout(600)
 def test_a_scheduled_run_fires_and_is_shown(served: Served) -> None:
+    second_run_stops(served)
     run = completed(served.url, 240)
     assert run["auto_scheduled"]
     assert run["deployment_id"]

@@ -23,7 +23,7 @@ def test_json_lines_name_study_stage_and_shard(
         say("    warning: few items")
         step.outcome = "12 candidates over 1 topic"
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [line["message"][:12] for line in lines] == ["12 candidate", "warning: few", "write       "]
+    assert [line["message"][:12] for line in lines] == ["12 candidate", "warning: few", "write 12 can"]
     assert lines[0] | {"time": ""} == {
         "time": "", "level": "INFO", "study": "s", "stage": "write", "shard": "s · write · topic",
         "message": "12 candidates",
