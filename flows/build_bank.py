@@ -33,10 +33,11 @@ BUILDING_CONTEXT = 8192
 @flow(name="build-bank", flow_run_name="{request.name} · build")
 def build_bank(request: StudyRequest) -> dict[str, Any]:
     """Build and lock the bank of a study; returns its id, folder and counts."""
-    study = request.load()
-    place = Workplace(request.results, study.study)
-    with place.alone(), runner.using(study.runner), bars:
-        return _build(request, study, place)
+    with artifacts.followed(request.name):
+        study = request.load()
+        place = Workplace(request.results, study.study)
+        with place.alone(), runner.using(study.runner), bars:
+            return _build(request, study, place)
 
 
 def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, Any]:

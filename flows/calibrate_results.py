@@ -22,6 +22,11 @@ from tasks.workplace import Workplace
 @flow(name="calibrate-results", flow_run_name="{request.name} · calibrate")
 def calibrate_results(request: StudyRequest) -> dict[str, Any]:
     """Compute every results table of the latest evaluation; returns their folder and the accuracies."""
+    with artifacts.followed(request.name):
+        return _calibrate(request)
+
+
+def _calibrate(request: StudyRequest) -> dict[str, Any]:
     study = request.load()
     place = Workplace(request.results, study.study)
     with place.alone():

@@ -16,7 +16,7 @@ from examgen.records import BankItem
 from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
-from tasks import runner, store
+from tasks import artifacts, runner, store
 from tasks.arms import replies_digest
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
@@ -28,10 +28,11 @@ from tasks.workplace import Workplace
 @flow(name="evaluate-panel", flow_run_name="{request.name} · evaluate")
 def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
-    study = request.load()
-    place = Workplace(request.results, study.study)
-    with place.alone(), runner.using(study.runner), bars:
-        return _evaluate(study, place, request.retry_unresolved)
+    with artifacts.followed(request.name):
+        study = request.load()
+        place = Workplace(request.results, study.study)
+        with place.alone(), runner.using(study.runner), bars:
+            return _evaluate(study, place, request.retry_unresolved)
 
 
 def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from examgen.study import load_study
-from tasks import server, serving, tally
+from tasks import run_log, server, serving, tally
+from tasks.ledger import paid_now
 from tasks.preflight import preflight
-from tasks.progress import say
+from tasks.progress import say, spent
 from tasks.workplace import Workplace, prefect_home
 
 
@@ -89,13 +90,27 @@ def session(study: Path, results: Path, needs: str = "") -> Iterator[Session]:
     """
     loaded = load_study(study)
     preflight(study)
+    place = Workplace(results, loaded.study)
     if needs:
-        Workplace(results, loaded.study).latest(needs)
+        place.latest(needs)
+    place.check_free()
     server.quiet()
     _calm_logs()
     started = time.monotonic()
     say(f"{study.stem}: starting (a Prefect server first, some seconds)")
-    home = prefect_home(results)
-    with server.available(home, serving.address(home)):
-        yield Session(study, results)
-    print(f"Done in {time.monotonic() - started:.0f} s with {tally.line()}.")
+    home, ended = prefect_home(results), "Stopped after"
+    try:
+        with run_log.about(study=loaded.study), server.available(home, serving.address(home)):
+            yield Session(study, results)
+        ended = "Done in"
+    finally:
+        _account(ended, time.monotonic() - started)
+
+
+def _account(ended: str, seconds: float) -> None:
+    """What it took: time by stage, calls, money."""
+    if spent:
+        print("Stages: " + ", ".join(f"{name} {took:.1f} s" for name, took in spent.items()))
+    paid = paid_now()
+    cost = f", {paid:,.4f} paid" if paid else ""
+    print(f"{ended} {seconds:.0f} s with {tally.line()}{cost}.")

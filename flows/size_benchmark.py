@@ -9,7 +9,7 @@ from prefect import flow
 
 from examgen.planned_contrasts import resolved
 from flows.request import StudyRequest
-from tasks import store
+from tasks import artifacts, store
 from tasks.progress import Step
 from tasks.publishing import publish
 from tasks.sizing_stage import size, sizing_artifacts
@@ -20,6 +20,11 @@ from tasks.workplace import Workplace
 @flow(name="size-benchmark", flow_run_name="{request.name} · size")
 def size_benchmark(request: StudyRequest, items: int | None = None) -> dict[str, Any]:
     """Size the bank for the study's contrasts; `items` defaults to those of the latest bank, if there is one."""
+    with artifacts.followed(request.name):
+        return _size(request, items)
+
+
+def _size(request: StudyRequest, items: int | None) -> dict[str, Any]:
     study = request.load()
     place = Workplace(request.results, study.study)
     sizing = resolved(study.sizing, Path(request.study).resolve().parent)

@@ -41,6 +41,11 @@ def _links(evaluation: dict[str, Any], root: Path) -> dict[str, str]:
 @flow(name="write-report", flow_run_name="{request.name} · report")
 def write_report(request: StudyRequest) -> dict[str, Any]:
     """Write the report of the latest results; returns its path."""
+    with artifacts.followed(request.name):
+        return _write(request)
+
+
+def _write(request: StudyRequest) -> dict[str, Any]:
     study = request.load()
     place = Workplace(request.results, study.study)
     with place.alone():

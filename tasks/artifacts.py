@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import logging
 import re
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
+from uuid import UUID
 
-from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+from prefect.artifacts import (
+    create_link_artifact,
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
+from prefect.context import FlowRunContext
 
+from examgen.errors import InputError
 from examgen.tables import read_rows
-from tasks import store
+from tasks import run_log, store
+from tasks.progress import bars
+
+PROGRESS_EVERY = 5.0
+"""Seconds between updates of a progress artifact."""
 
 ROWS_SHOWN = 500
 """Rows of a table artifact at most; the Parquet table holds them all."""
@@ -26,6 +44,88 @@ def table(study: str, name: str, rows: Sequence[Mapping[str, Any]], about: str) 
     """A table artifact of the first rows."""
     shown = [{k: "" if v is None else v for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
     create_table_artifact(table=shown, key=artifact_key(study, name), description=about)
+
+
+@contextlib.contextmanager
+def followed(study: str) -> Iterator[None]:
+    """A flow whose lines name its study, whose long pieces of work show their progress, and whose failure says where
+    and what to do. To be entered in the flow's own thread."""
+    with run_log.about(study=study), _Explained(study), _Shown(study):
+        yield
+
+
+class _Shown:
+    """Progress artifacts of the pieces of work that are under way, brought up to date now and then."""
+
+    def __init__(self, study: str) -> None:
+        self._study = study
+        self._made: dict[str, UUID] = {}
+        self._told: dict[str, int] = {}
+        self._over = threading.Event()
+
+    def __enter__(self) -> None:
+        self._in_a_flow = FlowRunContext.get() is not None
+        # The thread works in a copy of the flow's context: its run, its server, its settings.
+        self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._follow,), daemon=True)
+        if self._in_a_flow:
+            self._thread.start()
+
+    def _follow(self) -> None:
+        while not self._over.wait(PROGRESS_EVERY):
+            self._tell()
+
+    def _tell(self) -> None:
+        for name, (count, total) in bars.counts().items():
+            if self._told.get(name) == count:
+                continue
+            percent = min(100.0, 100.0 * count / total)
+            if name in self._made:
+                update_progress_artifact(self._made[name], progress=percent)
+            else:
+                key = artifact_key(self._study, name)
+                self._made[name] = create_progress_artifact(percent, key=key, description=f"{name}: {total:,} in all")
+            self._told[name] = count
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._in_a_flow:
+            self._over.set()
+            self._thread.join()
+            if error is None:
+                self._tell()
+
+
+class _Explained:
+    """A failure as a page of its own: what failed, in which shard, and what to do."""
+
+    def __init__(self, study: str) -> None:
+        self._study = study
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, Exception) or FlowRunContext.get() is None:
+            return
+        text = explanation(error)
+        run_log.note(text.replace("**", ""), logging.ERROR)
+        create_markdown_artifact(
+            text, key=artifact_key(self._study, "failure"), description="What failed, where, and what to do"
+        )
+
+
+def explanation(error: Exception) -> str:
+    """What a reader of a failed run needs: the message, the shard it came from, the next step."""
+    shards = [told.removeprefix("shard: ") for told in getattr(error, "__notes__", ()) if told.startswith("shard: ")]
+    where = f"In the shard **{shards[0]}**." if shards else "Before any shard was under way."
+    if isinstance(error, InputError):
+        step = "Correct what the message names, then run again."
+    else:
+        step = "Do what the message says, then run again: finished shards and paid replies are kept."
+    return f"**{type(error).__name__}**: {error}\n\n{where}\n\n{step}"
 
 
 def pipeline_picture(counts: Mapping[str, int]) -> str:
@@ -74,6 +174,7 @@ def bank_artifacts(study: str, folder: Path, documents: Path) -> None:
         f"Folder: `{folder}`",
         manifest["notice"],
     ]
+    lines.append(f"Data Docs of the audit: `{documents}`")
     create_link_artifact(documents.as_uri(), link_text="Data Docs of the audit", key=artifact_key(study, "data-docs"))
     create_markdown_artifact("\n\n".join(lines), key=artifact_key(study, "bank"), description="The locked bank")
 
@@ -84,3 +185,32 @@ def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, 
     report = folder / "report.html"
     if report.is_file():
         create_link_artifact(report.as_uri(), link_text="Report", key=artifact_key(study, "report"))
+
+
+def study_summary(name: str, done: Mapping[str, Any], responses: int) -> None:
+    """The page of a whole study: bank, answers, accuracy, and where everything lies."""
+    steps = {
+        "bank": f"bank {done['bank_id'][:8]}<br/>{done['items']} items",
+        "panel": f"panel<br/>{responses} responses",
+        "results": f"results<br/>{len(done['accuracy'])} endpoints",
+        "report": "report",
+    }
+    nodes = " --> ".join(f'{key}["{label}"]' for key, label in steps.items())
+    rows = [
+        f"| {row['endpoint']} | {row['role']} | {row['n'] or 0} | {_percent(row['value'])} | "
+        f"{_percent(row['low'])} – {_percent(row['high'])} |"
+        for row in done["accuracy"]
+    ]
+    lines = [
+        f"## {done['title']}",
+        f"```mermaid\nflowchart LR\n    {nodes}\n```",
+        "\n".join(("| endpoint | role | items | accuracy | interval |", "|---|---|---:|---:|---|", *rows)),
+        f"Bank: `{done['bank_folder']}`",
+        f"Tables: `{done['results_folder']}`",
+        f"Report: `{done['report']}`",
+    ]
+    create_markdown_artifact("\n\n".join(lines), key=artifact_key(name, "study"), description="The whole study")
+
+
+def _percent(value: float | None) -> str:
+    return "not estimable" if value is None else f"{value:.1%}"

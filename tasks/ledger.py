@@ -25,6 +25,7 @@ class Budget:
     limit: float | None = None
     spent: float = 0.0
     reserved: float = 0.0
+    booked: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def reserve(self, most: float) -> bool:
@@ -40,6 +41,7 @@ class Budget:
         with self._lock:
             self.reserved = max(0.0, self.reserved - most)
             self.spent += most if cost is None else cost
+            self.booked += most if cost is None else cost
 
     def hopeless(self, most: float) -> bool:
         """Whether the limit would be passed even if all that is set aside came back."""
@@ -80,6 +82,12 @@ def shared_budget(folder: str | Path, limit: float | None) -> Budget:
             _budgets[name] = Budget(limit, paid)
         _budgets[name].limit = limit
         return _budgets[name]
+
+
+def paid_now() -> float:
+    """Money that this process has spent, in the currency of the endpoints' prices; 0 when no endpoint has any."""
+    with _budgets_lock:
+        return sum(budget.booked for budget in _budgets.values())
 
 
 @dataclass

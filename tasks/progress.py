@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -21,6 +22,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from tasks import run_log
 
 LINE_EVERY = 20.0
 """Seconds between plain progress lines of one long stage."""
@@ -54,7 +57,9 @@ class Bars:
         self._progress: Progress | None = None
 
     def __enter__(self) -> Bars:
-        if console.is_terminal:
+        self._totals.clear()
+        self._counts.clear()
+        if console.is_terminal and not run_log.as_json():
             columns = (
                 TextColumn("{task.description:<28}"),
                 BarColumn(),
@@ -104,6 +109,11 @@ class Bars:
         """Set the number of steps done."""
         self.advance(name, done - self._counts.get(name, 0))
 
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Steps done and announced of every piece of work under way or done."""
+        with self._lock:
+            return {name: (self._counts[name], total) for name, total in self._totals.items() if total}
+
     def count(self, name: str) -> tuple[int, int]:
         """Steps done and announced."""
         return self._counts.get(name, 0), self._totals.get(name, 0)
@@ -114,9 +124,11 @@ bars = Bars()
 
 
 def say(line: str) -> None:
-    """One line to the person who runs the program."""
-    console.print(line, markup=False, soft_wrap=True)
-    sys.stderr.flush()
+    """One line to the person who runs the program, and to the run's log."""
+    run_log.note(line, logging.WARNING if line.strip().startswith("warning:") else logging.INFO)
+    if not run_log.as_json():
+        console.print(line, markup=False, soft_wrap=True)
+        sys.stderr.flush()
 
 
 class Step:
@@ -128,10 +140,19 @@ class Step:
 
     def __enter__(self) -> Step:
         self._start = time.monotonic()
+        self._about = run_log.about(stage=self.name)
+        self._about.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        seconds = time.monotonic() - self._start
+        spent[self.name] = spent.get(self.name, 0.0) + seconds
         if error is None:
-            say(f"  {self.name:<12} {self.outcome}  ({time.monotonic() - self._start:.1f} s)")
+            say(f"  {self.name:<12} {self.outcome}  ({seconds:.1f} s)")
+        self._about.__exit__(kind, error, trace)
+
+
+spent: dict[str, float] = {}
+"""Seconds of this process by stage."""

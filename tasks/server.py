@@ -31,6 +31,8 @@ QUIET = {
 }
 """Telemetry of our dependencies, off. Set before they are imported."""
 
+_SPANS = "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY"
+
 BATCHES = {
     # One row a batch is the default; in bursts the server then drops task-run records without an error.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
@@ -58,9 +60,20 @@ for sign in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
 
 
 def quiet() -> None:
-    """Turn the telemetry of dependencies off for this process and its children; what the user set stays."""
+    """Turn the telemetry of dependencies off for this process and its children; what the user set stays.
+
+    Prefect's spans of flow and task runs go where the user's OpenTelemetry sends them: they stay on if there is one.
+    """
     for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
+        if name != _SPANS or not traced():
+            os.environ.setdefault(name, value)
+
+
+def traced() -> bool:
+    """Whether the environment asks OpenTelemetry for traces."""
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "")
+    asked = exporter or any(map(os.environ.get, ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")))
+    return bool(asked) and exporter != "none" and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
 
 
 def free_port() -> int:

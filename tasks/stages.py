@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import logging
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from prefect import task
@@ -17,10 +19,12 @@ from pydantic import BaseModel, ConfigDict
 
 from examgen.errors import RunError
 from examgen.ids import canonical_json, digest
-from tasks import runner, store
+from tasks import run_log, runner, store
 from tasks.code_version import code_version
 
 DONE_FILE = "done.json"
+
+run_log.install()
 
 
 class Done(BaseModel):
@@ -118,6 +122,33 @@ def _carry_out(shard: Shard, work: Work) -> Done:
     return settled if settled is not None else done
 
 
+def _told(shard: Shard, perform: Callable[[Shard], Done]) -> Done:
+    """Do the work and say in the run's log what came of it; an error leaves with the name of the shard."""
+    started = time.monotonic()
+    with run_log.about(study=shard.study, stage=shard.stage, shard=shard.label), _Named(shard):
+        done = perform(shard)
+        counts = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in done.counts.items())
+        run_log.note(f"{counts or 'done'} ({time.monotonic() - started:.1f} s)")
+    return done
+
+
+class _Named:
+    """Notes on every error that passes which shard it comes from: flows show it, and what to do."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            error.add_note(f"shard: {self._shard.label}")
+            run_log.note(f"failed: {kind.__name__ if kind else ''}: {error}", logging.ERROR)
+
+
 def _cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
     return f"{context.task.name}-{parameters['shard'].key}"
 
@@ -154,7 +185,7 @@ def stage(name: str, *modules: str, retries: int = 0, elsewhere: bool = False) -
             cache_policy=CacheKeyFnPolicy(cache_key_fn=_cache_key),
         )
         def run(shard: Shard) -> Done:
-            return perform(shard)
+            return _told(shard, perform)
 
         @functools.wraps(work)
         def call(shard: Shard) -> Done:

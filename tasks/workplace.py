@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from examgen.errors import BankError, RunError
 from examgen.study import Study
-from tasks import store
+from tasks import run_log, store
 
 PROJECT = Path(__file__).resolve().parents[1]
 """The repository: where suites, lexicons and the sample study are."""
@@ -46,13 +46,19 @@ class Workplace:
         found: dict[str, Any] = store.read_json(place)
         return found
 
+    def check_free(self) -> None:
+        """`RunError` when a run holds the study just now: said before anything is started for a second one."""
+        if self.root.is_dir():
+            with self.alone():
+                pass
+
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the study: a second run of it stops with a clear message instead of mixing its files with ours."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.root / ".lock", timeout=0)
-            with lock:
+            with lock, run_log.about(study=self.root.name):
                 (self.root / ".holder").write_text(f"process {os.getpid()}")
                 yield
         except Timeout as error:
