@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 from examgen.ids import canonical_json
 from examgen.records import NOT_RECORDED, EndpointRow
@@ -45,6 +45,18 @@ def role_of(endpoint: Endpoint, study: Study, writers: Collection[str] = ()) -> 
 def panel_endpoints(study: Study) -> list[Endpoint]:
     """The endpoints to evaluate: those named, else all."""
     return [study.endpoint(name) for name in study.panel.endpoints] if study.panel.endpoints else list(study.endpoints)
+
+
+UNHEARD = frozenset({
+    "attempts", "concurrency", "family", "group", "key_block", "key_env", "price_in", "price_out", "provider",
+    "requests_per_minute", "role", "slots", "timeout", "tokens_per_minute",
+})  # fmt: skip
+"""Settings of an endpoint that a model never hears of: pace, patience, prices, keys and what we call it."""
+
+
+def answering(endpoint: Endpoint) -> dict[str, Any]:
+    """The part of an endpoint that its replies depend on; a setting not known to be unheard counts."""
+    return endpoint.model_dump(mode="json", exclude=set(UNHEARD))
 
 
 def manifest_row(

@@ -9,7 +9,7 @@ from typing import Any
 from prefect import flow
 
 from examgen.answers import orders_of, pilot
-from examgen.endpoints import panel_endpoints
+from examgen.endpoints import answering, panel_endpoints
 from examgen.ids import digest
 from examgen.records import BankItem
 from examgen.study import Endpoint, Study
@@ -19,6 +19,7 @@ from tasks import store
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
+from tasks.run_record import recorded
 from tasks.stages import Done, Shard, forget, make_shard, run_shards
 from tasks.workplace import Workplace
 
@@ -28,7 +29,7 @@ def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone(), bars:
+    with place.alone(), recorded(place, "evaluate-panel"), bars:
         return _evaluate(study, place, request.retry_unresolved)
 
 
@@ -108,7 +109,7 @@ def _shard(
     depends = {
         "bank": bank.name,
         "item_ids": list(item_ids),
-        "endpoint": endpoint.model_dump(mode="json"),
+        "endpoint": answering(endpoint),
         "panel": study.panel.model_dump(mode="json", exclude={"endpoints", "shard_items", "pilot_items", "nested"}),
         "order": order,
         "repeat": repeat,
@@ -116,6 +117,7 @@ def _shard(
         "embedding": study.embedding.model_dump(mode="json") if endpoint.kind == "baseline" else {},
     }
     inputs = {
+        "endpoint": endpoint.model_dump(mode="json"),
         "bank": str(bank / "bank.parquet"),
         "chunks": str(bank / "chunks.parquet"),
         "embeddings": str(place.root / "embeddings"),

@@ -13,6 +13,7 @@ from tasks import artifacts
 from tasks.calibration_stage import write_page
 from tasks.progress import Step
 from tasks.publishing import publish
+from tasks.run_record import recorded
 from tasks.stages import make_shard
 from tasks.workplace import Workplace
 
@@ -31,7 +32,7 @@ def write_report(request: StudyRequest) -> dict[str, Any]:
     """Write the report of the latest results; returns its path."""
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone():
+    with place.alone(), recorded(place, "write-report"):
         evaluation, results = place.latest("evaluation"), place.latest("results")
         depends = {"results": results["key"], "study": study.model_dump(mode="json"), "links": _links(evaluation)}
         inputs = {"bank": evaluation["bank"], "evaluation": evaluation["folder"], "results": results["folder"]}

@@ -121,7 +121,7 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
         store.write_bytes(folder / f"{name}.parquet", Path(path).read_bytes())
     for name in ("sources", "chunks", "topics", "candidates", "funnel", "bank"):
         contracts.check(name, tables.read_rows(str(folder / f"{name}.parquet")))
-    manifest = locking.manifest(items, topics, shard.inputs["facts"], wanted)
+    manifest = {**locking.manifest(items, topics, shard.inputs["facts"], wanted), "title": shard.inputs["title"]}
     manifest["tables"] = {
         place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in sorted(folder.glob("*.parquet"))
     }
