@@ -198,6 +198,7 @@ def _lock(
     if "prompt" in topics.facts:
         facts |= {"taxonomy_prompt": topics.facts["prompt"]}
     depends = {
+        "read": passages.key,
         "audit": audited.key,
         "screen": screened.key,
         "topics": topics.key,
