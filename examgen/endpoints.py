@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 from examgen import arms
 from examgen.ids import canonical_json
@@ -51,6 +51,18 @@ def panel_endpoints(study: Study) -> list[Endpoint]:
     known = {endpoint.id: endpoint for endpoint in study.endpoints}
     named = [study.endpoint(name) for name in study.panel.endpoints] if study.panel.endpoints else list(study.endpoints)
     return [arms.settled(one, known) for one in sorted(named, key=lambda one: arms.depth(one, known))]
+
+
+UNHEARD = frozenset({
+    "attempts", "concurrency", "family", "group", "key_block", "key_env", "price_in", "price_out", "provider",
+    "requests_per_minute", "role", "slots", "timeout", "tokens_per_minute",
+})  # fmt: skip
+"""Settings of an endpoint that a model never hears of: pace, patience, prices, keys and what we call it."""
+
+
+def answering(endpoint: Endpoint) -> dict[str, Any]:
+    """The part of an endpoint that its replies depend on; a setting not known to be unheard counts."""
+    return endpoint.model_dump(mode="json", exclude=set(UNHEARD))
 
 
 def manifest_row(

@@ -8,6 +8,7 @@ from typing import Any
 
 from prefect import flow
 
+from examgen.ids import digest
 from examgen.planned_contrasts import resolved
 from examgen.sizing_report import build_warning
 from examgen.study import Endpoint, Study
@@ -15,13 +16,15 @@ from flows.item_rounds import Bench, accepted_items
 from flows.request import StudyRequest
 from tasks import artifacts, read_sources, runner
 from tasks.acceptance_stage import lock_bank
-from tasks.code_version import folder_version
+from tasks.code_version import contracts_version, folder_version
 from tasks.corpus_stage import build_index, read
 from tasks.fingerprint import fingerprint
+from tasks.manifest import reader_version
 from tasks.model_stage import find_topics_by_model
 from tasks.panel_stage import local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish_bank, publish_documents
+from tasks.run_record import recorded
 from tasks.stages import Done, forget, make_shard
 from tasks.taxonomy_stage import find_topics
 from tasks.workplace import Workplace, corpus_folder, suites_folder
@@ -36,7 +39,7 @@ def build_bank(request: StudyRequest) -> dict[str, Any]:
     with artifacts.followed(request.name):
         study = request.load()
         place = Workplace(request.results, study.study)
-        with place.alone(), runner.using(study.runner), bars:
+        with place.alone(), recorded(place, "build-bank"), runner.using(study.runner), bars:
             return _build(request, study, place)
 
 
@@ -63,7 +66,8 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
     folder = corpus_folder(study, request.study)
     cache = place.root / "texts"
     depends = {
-        "corpus": study.corpus.model_dump(mode="json"),
+        "corpus": study.corpus.model_dump(mode="json", exclude={"folder"}),
+        "reader": reader_version(),
         "chunking": study.chunking.model_dump(mode="json"),
         "files": fingerprint(read_sources.scan(folder, study.corpus), place.root / "files.json"),
     }
@@ -73,7 +77,7 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
         f"{study.study} · read corpus",
         place.work,
         depends,
-        {"folder": str(folder), "cache": str(cache)},
+        {"folder": str(folder), "cache": str(cache), "corpus": study.corpus.model_dump(mode="json")},
     )
     with Step("read") as step:
         done = read(shard)
@@ -84,8 +88,10 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
 
 
 def _index(study: Study, place: Workplace, passages: Done) -> Done:
-    depends = {"read": passages.key, "embedding": study.embedding.model_dump(mode="json")}
+    embedding = study.embedding.model_dump(mode="json")
+    depends = {"read": passages.key, "embedding": {k: v for k, v in embedding.items() if k not in ("key_env", "batch")}}
     inputs = {
+        "embedding": embedding,
         "chunks": passages.table("chunks"),
         "embeddings": str(place.root / "embeddings"),
         "index": str(place.root / "index"),
@@ -138,7 +144,7 @@ def _topics(bench: Bench) -> Done:
     }
     with Step("taxonomy") as step:
         if settings.method == "llm" and not by_hand:
-            of_endpoint, inputs = bench.asking(settings.endpoint)
+            of_endpoint, inputs = bench.asking(settings.endpoint, "taxonomy")
             done = find_topics_by_model(bench.shard("taxonomy-model", "taxonomy", {**depends, **of_endpoint}, inputs))
         else:
             done = find_topics(bench.shard("taxonomy", "taxonomy", depends, {}))
@@ -172,7 +178,6 @@ def _lock(
         carried |= {"second_verdicts": accepted["second"].table("verdicts")}
     facts = {
         "study": study.study,
-        "title": study.title,
         "study_hash": study.section_hash(
             "corpus",
             "chunking",
@@ -194,11 +199,12 @@ def _lock(
     if "prompt" in topics.facts:
         facts |= {"taxonomy_prompt": topics.facts["prompt"]}
     depends = {
+        "read": passages.key,
         "audit": audited.key,
         "screen": screened.key,
         "topics": topics.key,
         "per_subtopic": study.writing.per_subtopic,
-        "suites_version": folder_version(suites, pattern="*.json"),
+        "suites_version": digest(folder_version(suites, pattern="final_bank.json"), contracts_version()),
         "facts": facts,
     }
     inputs = {
@@ -209,6 +215,7 @@ def _lock(
         "carried": carried,
         "rejected_drafts": rejected_drafts,
         "suites": str(suites),
+        "title": study.title,
     }
     with Step("lock") as step:
         done = lock_bank(bench.shard("lock", "lock", depends, inputs))

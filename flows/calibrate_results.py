@@ -13,8 +13,10 @@ from examgen.tables import read_rows
 from flows.request import StudyRequest
 from tasks import artifacts
 from tasks.calibration_stage import calibrate
+from tasks.code_version import contracts_version
 from tasks.progress import Step
 from tasks.publishing import publish
+from tasks.run_record import recorded
 from tasks.stages import make_shard
 from tasks.workplace import Workplace
 
@@ -29,7 +31,7 @@ def calibrate_results(request: StudyRequest) -> dict[str, Any]:
 def _calibrate(request: StudyRequest) -> dict[str, Any]:
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone():
+    with place.alone(), recorded(place, "calibrate-results"):
         latest = place.latest("evaluation")
         depends = {
             "evaluation": latest["evaluation_id"],
@@ -38,6 +40,7 @@ def _calibrate(request: StudyRequest) -> dict[str, Any]:
             "sizing": resolved(study.sizing, Path(request.study).resolve().parent).model_dump(mode="json"),
             "nested": [list(chain) for chain in chains(study)],
             "abstention": study.panel.abstention,
+            "contracts": contracts_version(),
         }
         inputs = {"bank": latest["bank"], "evaluation": latest["folder"]}
         with Step("calibrate") as step:

@@ -10,7 +10,7 @@ from typing import Any
 from prefect import flow
 
 from examgen.answers import PARSER_VERSION, orders_of, pilot
-from examgen.endpoints import panel_endpoints
+from examgen.endpoints import answering, panel_endpoints
 from examgen.ids import digest
 from examgen.records import BankItem
 from examgen.study import Endpoint, Study
@@ -21,6 +21,7 @@ from tasks.arms import replies_digest
 from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
+from tasks.run_record import recorded
 from tasks.stages import Done, Shard, forget, make_shard, run_shards
 from tasks.workplace import Workplace
 
@@ -31,7 +32,7 @@ def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     with artifacts.followed(request.name):
         study = request.load()
         place = Workplace(request.results, study.study)
-        with place.alone(), runner.using(study.runner), bars:
+        with place.alone(), recorded(place, "evaluate-panel"), runner.using(study.runner), bars:
             return _evaluate(study, place, request.retry_unresolved)
 
 
@@ -162,7 +163,7 @@ class Asking:
         depends = {
             "bank": self.bank.name,
             "item_ids": list(item_ids),
-            "endpoint": endpoint.model_dump(mode="json"),
+            "endpoint": answering(endpoint),
             "panel": whole,
             "order": order,
             "repeat": repeat,
@@ -171,6 +172,7 @@ class Asking:
             "start": replies_digest(start) if start else "",
         }
         inputs = {
+            "endpoint": endpoint.model_dump(mode="json"),
             "bank": str(self.bank / "bank.parquet"),
             "chunks": str(self.bank / "chunks.parquet"),
             "embeddings": str(place.root / "embeddings"),

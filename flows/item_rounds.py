@@ -7,11 +7,12 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from examgen.endpoints import answering
 from examgen.errors import RunError
 from examgen.ids import digest
-from examgen.records import Stratum, Topic, Verdict
+from examgen.records import Retrieval, Stratum, Topic, Verdict
 from examgen.screening_model import agreement
-from examgen.study import Endpoint, Study
+from examgen.study import Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
 from tasks import runner
@@ -42,10 +43,12 @@ class Bench:
         name = f"{self.study.study} · {label}"
         return make_shard(self.study.study, stage, name, self.place.work, depends, {**self.base, **inputs})
 
-    def asking(self, endpoint_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What a model stage depends on of its endpoint, and what it needs beside."""
+    def asking(self, endpoint_id: str, prompt: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a model stage depends on of its endpoint and of the prompt files so named, and what it needs beside."""
         endpoint = self.study.endpoint(endpoint_id)
-        depends = {"endpoint": decoding_of(endpoint), "prompts": folder_version(PROJECT / "examgen" / "prompts")}
+        prompts = PROJECT / "examgen" / "prompts"
+        texts = [folder_version(prompts, pattern=pattern) for pattern in (f"{prompt}*.txt", "repair.txt")]
+        depends = {"endpoint": answering(endpoint), "prompts": texts}
         inputs = {
             "endpoint": endpoint.model_dump(mode="json"),
             "base_urls": self.addresses,
@@ -54,12 +57,6 @@ class Bench:
             "language": self.study.language,
         }
         return depends, inputs
-
-
-def decoding_of(endpoint: Endpoint) -> dict[str, Any]:
-    """The part of an endpoint that its replies depend on: not its pace, its prices or its patience."""
-    names = {"id", "kind", "base_url", "model", "temperature", "max_tokens", "reasoning_tokens", "extra_body", "mode"}
-    return endpoint.model_dump(mode="json", include=names)
 
 
 def accepted_items(bench: Bench) -> dict[str, Any]:
@@ -129,7 +126,6 @@ def _groups(bench: Bench, wanted: Wanted) -> dict[str, list[Topic]]:
 
 def _writing_depends(bench: Bench, topic: str, members: list[Topic], wanted: Wanted) -> dict[str, Any]:
     return {
-        "fingerprint": bench.base["fingerprint"],
         "retrieval": bench.study.retrieval.model_dump(mode="json"),
         "topics": [member.model_dump(mode="json") for member in members],
         "wanted": {member.topic_id: wanted[member.topic_id] for member in members},
@@ -143,6 +139,7 @@ def _write_by_rules(bench: Bench, wanted: Wanted) -> list[Done]:
     shards = []
     for topic, members in groups.items():
         depends = {**_writing_depends(bench, topic, members, wanted), "lexicons_version": folder_version(lexicons)}
+        depends |= {"fingerprint": bench.base["fingerprint"]}  # near misses come from the whole corpus
         inputs = {"lexicons": str(lexicons), "retrievals": bench.topics.table("retrievals")}
         shards.append(bench.shard("write", f"write · {topic}", depends, inputs))
     bars.start("writing items", sum(map(len, groups.values())))
@@ -158,12 +155,17 @@ def _write_by_model(bench: Bench, wanted: Wanted, attempt: int) -> list[Done]:
     groups = _groups(bench, wanted)
     settings = bench.study.writing.model_dump(mode="json", include={"temperature", "repair_temperature", "repairs"})
     bars.start("writing items", sum(1 for counts in wanted.values() for count in counts.values() if count))
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in read_records(bench.topics.table("retrievals"), Retrieval):
+        found[row.query_id].append(row.chunk_id)
     with Step("write") as step:
         done = []
         for topic, members in groups.items():
-            of_endpoint, inputs = bench.asking(bench.study.writing.endpoint)
+            of_endpoint, inputs = bench.asking(bench.study.writing.endpoint, "item")
             depends = {**_writing_depends(bench, topic, members, wanted), **of_endpoint, "attempt": attempt}
-            depends |= {"writing": settings, "language": bench.study.language}
+            # A passage is named by its text: a change elsewhere in the corpus is none of this shard's business.
+            near = {member.topic_id: found[member.topic_id] for member in members}
+            depends |= {"writing": settings, "language": bench.study.language, "near": near}
             inputs |= {"retrievals": bench.topics.table("retrievals")}
             done.append(write_items_by_model(bench.shard("write-model", f"write {attempt} · {topic}", depends, inputs)))
         counts = sum((Counter(d.counts) for d in done), Counter())
@@ -176,7 +178,8 @@ def _audit(bench: Bench, written: list[Done]) -> Done:
     depends = {
         "written": [done.key for done in written],
         "audits": bench.study.audits.model_dump(mode="json"),
-        "suites_version": folder_version(suites, pattern="*.json"),
+        "suites_version": folder_version(suites, pattern="item_*.json"),
+        "fingerprint": bench.base["fingerprint"],
         "embedder": bench.base["embedder"],
     }
     inputs = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
@@ -210,7 +213,7 @@ def _screening(bench: Bench, audited: Done) -> tuple[dict[str, Any], dict[str, A
 
 
 def _screen_by_model(bench: Bench, endpoint_id: str, depends: dict[str, Any], inputs: dict[str, Any]) -> Done:
-    of_endpoint, needs = bench.asking(endpoint_id)
+    of_endpoint, needs = bench.asking(endpoint_id, "screen")
     writing = bench.study.writing
     same = writing.method == "llm" and _family(bench.study, endpoint_id) == _family(bench.study, writing.endpoint)
     depends = {**depends, **of_endpoint, "family": "same-family" if same else "other-family"}

@@ -13,6 +13,7 @@ from tasks import artifacts
 from tasks.calibration_stage import write_page
 from tasks.progress import Step
 from tasks.publishing import publish
+from tasks.run_record import recorded
 from tasks.stages import make_shard
 from tasks.store import read_json
 from tasks.workplace import Workplace
@@ -48,7 +49,7 @@ def write_report(request: StudyRequest) -> dict[str, Any]:
 def _write(request: StudyRequest) -> dict[str, Any]:
     study = request.load()
     place = Workplace(request.results, study.study)
-    with place.alone():
+    with place.alone(), recorded(place, "write-report"):
         evaluation, results = place.latest("evaluation"), place.latest("results")
         links = _links(evaluation, place.root)
         said = study.model_dump(mode="json", exclude={"runner"})  # where the work was done changes no page

@@ -10,6 +10,7 @@ from typing import Any
 
 from examgen import audits, locking, screening, tables
 from examgen.errors import BankError
+from examgen.ids import canonical_json, digest
 from examgen.records import BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
 from examgen.study import Embedding
 from expectations import acceptance, contracts, documents
@@ -121,13 +122,23 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
         store.write_bytes(folder / f"{name}.parquet", Path(path).read_bytes())
     for name in ("sources", "chunks", "topics", "candidates", "funnel", "bank"):
         contracts.check(name, tables.read_rows(str(folder / f"{name}.parquet")))
-    manifest = locking.manifest(items, topics, shard.inputs["facts"], wanted)
+    facts = {**shard.inputs["facts"], "contents": _contents(folder)}
+    manifest = {**locking.manifest(items, topics, facts, wanted), "title": shard.inputs["title"]}
     manifest["tables"] = {
         place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in sorted(folder.glob("*.parquet"))
     }
     store.write_json(folder / "bank.lock.json", manifest)
     counts = {"locked": len(items), **Counter(str(item.stratum) for item in items)}
     return {"counts": counts, "facts": {"bank_id": manifest["bank_id"]}}
+
+
+def _contents(folder: Path) -> str:
+    """Hash over what the bank holds beside its items, so that its id changes with it; not over times of files."""
+    parts = []
+    for name in ("sources", "chunks", "topics", "coverage", "candidates", "findings", "verdicts", "funnel"):
+        rows = tables.read_rows(str(folder / f"{name}.parquet"))
+        parts += [name, canonical_json([{k: v for k, v in row.items() if k != "modified"} for row in rows])]
+    return digest("contents", *parts)
 
 
 def _final_audit(shard: Shard, items: list[BankItem], folder: Path) -> list[BankItem]:

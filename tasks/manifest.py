@@ -18,11 +18,9 @@ from examgen.records import Section, Source, SourceText
 from examgen.resemblance import Neighbours
 from examgen.study import Corpus
 from tasks import store
+from tasks.code_version import code_version
 from tasks.corpus_files import FileEntry
 from tasks.reading_pool import ReadingPool, in_order, processors
-
-READER_VERSION = 1
-"""Raised when reading changes its results, so that what older versions read is read again."""
 
 AHEAD = 32
 """Files under way for each processor: one that takes seconds does not hold up the others."""
@@ -54,8 +52,7 @@ class Manifest:
             "drop_references": corpus.drop_references, "drop_front_matter": corpus.drop_front_matter,
             **limits.model_dump(),
         }
-        versions = map(_version, _LIBRARIES)
-        self._settings = digest("reading", READER_VERSION, canonical_json(self._options), *versions, length=12)
+        self._settings = digest("reading", reader_version(), canonical_json(self._options), length=12)
         self._seen: dict[str, list[Any]] = self._load_seen()
         self._by_content: dict[str, str] = {}
         self._by_text: dict[str, tuple[str, str]] = {}
@@ -186,6 +183,14 @@ def _unpacked(place: Path) -> dict[str, Any] | None:
     except (OSError, zlib.error, ValueError):
         return None
     return found
+
+
+def reader_version() -> str:
+    """Hash of the readers: of the code that reads in a process of its own, and of the libraries' versions.
+
+    It names what was read, so that another reader reads again.
+    """
+    return digest("reader", code_version("tasks.read_child:main"), *map(_version, _LIBRARIES))
 
 
 def _version(library: str) -> str:

@@ -19,10 +19,9 @@ from pydantic import BaseModel, ConfigDict
 
 from examgen.errors import RunError
 from examgen.ids import canonical_json, digest
-from tasks import run_log, runner, store
+from tasks import run_log, run_record, runner, store
 from tasks.code_version import code_version
-
-DONE_FILE = "done.json"
+from tasks.run_record import DONE_FILE
 
 run_log.install()
 
@@ -81,12 +80,14 @@ def make_shard(
 ) -> Shard:
     """A shard keyed by what it depends on and the code of its stage; `inputs` holds what does not change the result."""
     key = digest("stage", stage, version_of(stage), canonical_json(depends))
+    folder = str(Path(work) / stage / key)
+    run_record.saw(stage, key, label, folder)
     return Shard(
         study=study,
         stage=stage,
         label=label,
         key=key,
-        folder=str(Path(work) / stage / key),
+        folder=folder,
         inputs={**depends, **(inputs or {})},
     )
 
@@ -166,7 +167,7 @@ def stage(name: str, *modules: str, retries: int = 0, elsewhere: bool = False) -
     """
 
     def wrap(work: Work) -> Stage:
-        _MODULES[name] = (work.__module__, *modules)
+        _MODULES[name] = (f"{work.__module__}:{work.__name__}", *modules)
         here = functools.partial(_carry_out, work=work)
 
         def perform(shard: Shard) -> Done:
@@ -225,14 +226,6 @@ def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str]
 
 def forget(shard: Shard) -> None:
     """Drop what an earlier run left of a shard, so that it is done again."""
+    run_record.forgot(shard.stage, shard.key, shard.folder)
     shutil.rmtree(shard.folder, ignore_errors=True)
 
-
-def clear_leftovers(work: Path, older_than: float = 3600.0) -> int:
-    """Remove temporary folders that killed runs left; returns how many. Young ones may belong to a run under way."""
-    removed = 0
-    for place in work.glob("*/.*.tmp"):
-        if time.time() - place.stat().st_mtime > older_than:
-            shutil.rmtree(place, ignore_errors=True)
-            removed += 1
-    return removed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.stages import DONE_FILE, Shard, clear_leftovers, make_shard, stage
+from tasks.stages import DONE_FILE, Shard, make_shard, stage
 
 CALLS: list[str] = []
 
@@ -51,6 +51,5 @@ def test_half_a_folder_is_not_a_result(tmp_path: Path) -> None:
     left.mkdir(parents=True)
     (left / "out.txt").write_text("half")
     assert shard.finished() is None
-    assert clear_leftovers(tmp_path, older_than=-1) == 1
     assert double.work(shard).counts == {"rows": 1}
     assert Path(shard.folder, DONE_FILE).is_file()
