@@ -40,13 +40,18 @@ def _class_of_codes() -> np.ndarray:
 _CODE_CLASSES = _class_of_codes()
 
 
+def code_units(text: str) -> np.ndarray:
+    """The text's code units of 16 bits."""
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+
+
 def character_counts(texts: Sequence[str]) -> np.ndarray:
     """Counts of the classes of characters, (n, 32); code units of 16 bits are counted, as `len` of the text in
     UTF-16.
     """
     counts = np.zeros((len(texts), CLASSES))
     for place, text in enumerate(texts):
-        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+        units = code_units(text)
         counts[place] = np.bincount(_CODE_CLASSES[units], minlength=CLASSES)
     return counts
 
@@ -55,7 +60,7 @@ def neighbour_counts(texts: Sequence[str]) -> np.ndarray:
     """Counts of 1,021 classes of neighbouring code units, at most 255 each, which only loosens the bound."""
     counts = np.zeros((len(texts), NEIGHBOURS), dtype=np.uint8)
     for place, text in enumerate(texts):
-        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2").astype(np.int64)
+        units = code_units(text).astype(np.int64)
         found = np.bincount((units[:-1] * 31 + units[1:]) * 7919 % NEIGHBOURS, minlength=NEIGHBOURS)
         counts[place] = np.minimum(found, 255)
     return counts

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz import fuzz, process
 
+from examgen.audits.anchors import anchored_pairs
 from examgen.audits.blocking import candidate_pairs
 from examgen.audits.facts import differences, opposed
 from examgen.audits.items import STOP_WORDS, AuditItem, stemmed, words
@@ -38,7 +39,14 @@ RULES = (
 SCORED = RULES[2:]
 """The rules that depend on the similarity from which pairs are looked for."""
 
+EXACT_UP_TO = 20_000
+"""Texts up to which no pair above the floor can be lost; beyond, pairs are looked for by rare runs of characters
+(`anchors`), because the exact search costs the square of their number.
+"""
+
 _BLOCK = 1024
+_COLUMNS = 8192
+_PAIRS = 200_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,7 @@ def exact_pairs(items: Sequence[AuditItem]) -> list[Pair]:
 def near_pairs(items: Sequence[AuditItem], floor: float = FLOOR) -> Iterator[Pair]:
     """Items whose stem and key are alike as strings: normalised indel similarity of at least `floor`.
 
-    Equal texts score 1 without being compared; the others go through a filter that loses none.
+    Equal texts score 1 without being compared; the others go through a filter that loses none up to `EXACT_UP_TO`.
     """
     groups: dict[str, list[int]] = {}
     for place, item in enumerate(items):
@@ -125,10 +133,17 @@ def near_pairs(items: Sequence[AuditItem], floor: float = FLOOR) -> Iterator[Pai
         for later in places[1:]:
             if _whole(items[later]) != whole:
                 yield _judged(items, places[0], later, 1.0, "near_duplicate", "minimal_pair")
-    texts = list(groups)
-    for left, right in candidate_pairs(texts, floor):
-        for begin in range(0, len(left), 200_000):
-            a, b = left[begin : begin + 200_000], right[begin : begin + 200_000]
+    for first, second, score in alike(list(groups), floor):
+        yield from _crossed(items, groups, groups[first][0], groups[second][0], score)
+
+
+def alike(texts: Sequence[str], floor: float, exact_up_to: int = EXACT_UP_TO) -> Iterator[tuple[str, str, float]]:
+    """Pairs of distinct texts whose similarity is at least `floor`, each once, with the similarity."""
+    exact = len(texts) <= exact_up_to
+    seen: set[tuple[int, int]] = set()
+    for left, right in candidate_pairs(texts, floor) if exact else anchored_pairs(texts, floor):
+        for begin in range(0, len(left), _PAIRS):
+            a, b = left[begin : begin + _PAIRS], right[begin : begin + _PAIRS]
             scores = process.cpdist(
                 [texts[i] for i in a],
                 [texts[j] for j in b],
@@ -137,8 +152,10 @@ def near_pairs(items: Sequence[AuditItem], floor: float = FLOOR) -> Iterator[Pai
                 dtype=np.float32,
             )
             for hit in np.flatnonzero(scores >= 100 * floor - 1e-4):
-                first, second = sorted((groups[texts[a[hit]]][0], groups[texts[b[hit]]][0]))
-                yield from _crossed(items, groups, first, second, float(scores[hit]) / 100)
+                pair = (int(min(a[hit], b[hit])), int(max(a[hit], b[hit])))
+                if pair not in seen:
+                    seen.add(pair)
+                    yield texts[pair[0]], texts[pair[1]], float(scores[hit]) / 100
 
 
 def _crossed(
@@ -158,19 +175,21 @@ def _judged(items: Sequence[AuditItem], first: int, later: int, score: float, sa
 
 
 def semantic_pairs(items: Sequence[AuditItem], vectors: np.ndarray, floor: float = FLOOR) -> Iterator[Pair]:
-    """Items whose vectors (n, d; L2-normalised) have a cosine of at least `floor`, in blocks of rows.
+    """Items whose vectors (n, d; L2-normalised) have a cosine of at least `floor`, in blocks of rows and columns: 32 MB
+    at a time.
 
     A pair whose numbers, years, negations or names differ is a neighbour, not a duplicate.
     """
-    known = np.flatnonzero(np.linalg.norm(vectors, axis=1) > 0)
-    matrix = vectors[known].astype(np.float32)
+    known = np.flatnonzero(vectors.any(axis=1))
+    matrix = vectors[known].astype(np.float32, copy=False)
     for begin in range(0, len(known), _BLOCK):
-        scores = matrix[begin : begin + _BLOCK] @ matrix[begin:].T
-        rows, columns = np.nonzero(scores >= floor)
-        for row, column in zip(rows, columns, strict=True):
-            if column > row:
-                first, later = int(known[begin + row]), int(known[begin + column])
-                yield _paraphrase(items, first, later, float(scores[row, column]))
+        for start in range(begin, len(known), _COLUMNS):
+            scores = matrix[begin : begin + _BLOCK] @ matrix[start : start + _COLUMNS].T
+            rows, columns = np.nonzero(scores >= floor)
+            for row, column in zip(rows, columns, strict=True):
+                if start + column > begin + row:
+                    first, later = int(known[begin + row]), int(known[start + column])
+                    yield _paraphrase(items, first, later, float(scores[row, column]))
 
 
 def _paraphrase(items: Sequence[AuditItem], first: int, later: int, score: float) -> Pair:

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 
 from examgen.audits import AuditItem
 from examgen.audits.blocking import candidate_pairs
-from examgen.audits.duplicates import compared_text, duplicate_columns, find_pairs, near_pairs
+from examgen.audits.duplicates import alike, compared_text, duplicate_columns, find_pairs, near_pairs
 
 
 def item(name: str, stem: str, key: str, *others: str) -> AuditItem:
@@ -185,6 +185,49 @@ def test_filter_loses_no_pair_that_brute_force_finds(threshold):
     wanted = {(int(i), int(j)) for i, j in zip(*np.nonzero(brute >= 100 * threshold), strict=True) if i < j}
     assert len(wanted) > 300
     assert found == wanted
+
+
+@pytest.mark.parametrize("threshold", [0.85, 0.90])
+@pytest.mark.parametrize("exact_up_to", [0, 20_000])
+def test_both_searches_find_what_brute_force_finds_each_pair_once(threshold, exact_up_to):
+    """Among 3,000 texts with edits in random places; 0 makes the search by rare runs do the work."""
+    texts = _texts(3000)
+    found = [tuple(sorted(pair[:2])) for pair in alike(texts, threshold, exact_up_to)]
+    brute = process.cdist(texts, texts, scorer=fuzz.ratio, score_cutoff=100 * threshold, dtype=np.float32)
+    wanted = {
+        tuple(sorted((texts[i], texts[j])))
+        for i, j in zip(*np.nonzero(brute >= 100 * threshold), strict=True)
+        if i < j
+    }
+    assert len(found) == len(set(found))
+    assert set(found) == wanted
+
+
+def test_a_family_from_one_template_has_partners_for_each_in_the_large_search():
+    """Runs that everybody holds are no anchors; the neighbours in the two orders still find partners."""
+    texts = [
+        f"in a patient of {n} years with optic neuritis and {n % 7} lesions the next step is to repeat imaging"
+        for n in range(18, 90)
+    ]
+    texts += [f"{a} {t}" for a in ("briefly", "clearly", "usually") for t in texts]
+    found = {text for left, right, _ in alike(texts, 0.9, 0) for text in (left, right)}
+    assert found == set(texts)
+
+
+@pytest.mark.parametrize("count", [1, 1500])
+def test_cosines_in_blocks_equal_those_of_the_whole(count, monkeypatch):
+    from examgen.audits import duplicates
+
+    monkeypatch.setattr(duplicates, "_BLOCK", 64)
+    monkeypatch.setattr(duplicates, "_COLUMNS", 200)
+    vectors = np.random.default_rng(3).normal(size=(count, 6)).astype(np.float32)
+    vectors[::50] = 0
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = np.divide(vectors, length, out=vectors, where=length > 0)
+    items = [item(f"i{n}", f"stem {n}", "key") for n in range(count)]
+    found = {(p.earlier, p.later) for p in duplicates.semantic_pairs(items, vectors, 0.9)}
+    whole = np.triu(vectors @ vectors.T, 1) >= 0.9
+    assert found == {(int(i), int(j)) for i, j in zip(*np.nonzero(whole), strict=True)}
 
 
 def test_near_pairs_equal_brute_force_over_items():
