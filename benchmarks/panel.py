@@ -2,11 +2,15 @@
 
     python -m benchmarks.panel --items 3000 --latency 0 50 --concurrency 32 128
 
-Clients: `floor` (aiohttp alone), `openai` (the SDK on aiohttp), `langchain` (ChatOpenAI on aiohttp, no retries,
-nothing stored)
-and `examgen` (a shard of the panel: retry layer, journal, parser, Parquet). Printed: items a second, client CPU
-seconds per 1,000
-items, peak memory in MiB and how much of it the imports are, peak requests in flight as the server saw them.
+Clients: `floor` (aiohttp alone), `openai` (the SDK on aiohttp), `chatopenai` (ChatOpenAI as it comes, on aiohttp, no
+retries, nothing stored), `wire` (LangChain's bodies and messages over our connection, nothing stored), `examgen` (a
+shard of the panel: retry layer, journal, parser, Parquet) and `direct` (the same shard without LangChain: what leaving
+it out would give). Peers run in environments of their own, in the same run:
+
+    python -m benchmarks.panel --peer-python lm_eval=PATH_OF_PYTHON inspect_ai=PATH_OF_PYTHON
+
+Printed: items a second, client CPU seconds per 1,000 items, peak memory in MiB and how much of it came after the
+imports, peak requests in flight as the server saw them.
 """
 
 from __future__ import annotations
@@ -26,7 +30,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-CLIENTS = ("floor", "openai", "langchain", "examgen")
+CLIENTS = ("floor", "openai", "chatopenai", "wire", "examgen", "direct")
+SHARDS = ("examgen", "direct")
+PEERS = ("lm_eval", "inspect_ai")
 
 
 def make_bank(folder: Path, count: int) -> tuple[str, list[str]]:
@@ -109,7 +115,24 @@ async def _openai(texts: list[str], url: str, concurrency: int) -> None:
         await _workers(texts, concurrency, ask)
 
 
-async def _langchain(texts: list[str], url: str, concurrency: int) -> None:
+async def _chatopenai(texts: list[str], url: str, concurrency: int) -> None:
+    import openai
+    from langchain_core.messages import HumanMessage
+    from langchain_openai import ChatOpenAI
+
+    client = openai.DefaultAioHttpClient()
+    settings: dict[str, Any] = {"model": "m", "base_url": url, "api_key": "k", "max_retries": 0, "cache": False}
+    model = ChatOpenAI(**settings, http_async_client=client)
+
+    async def ask(text: str) -> None:
+        reply = await model.ainvoke([HumanMessage(content=text)], temperature=0.0, extra_body={"max_tokens": 16})
+        str(reply.content)
+
+    await _workers(texts, concurrency, ask)
+    await client.aclose()
+
+
+async def _wire(texts: list[str], url: str, concurrency: int) -> None:
     from examgen.chat import ChatRequest
     from examgen.study import Endpoint
     from tasks.capability import Capability
@@ -125,6 +148,47 @@ async def _langchain(texts: list[str], url: str, concurrency: int) -> None:
     await wire.close()
 
 
+def _leave_langchain_out() -> None:
+    """Put a wire in the place of LangChain's that makes the body and reads the reply itself."""
+    import ssl
+
+    from examgen.chat import ChatRequest
+    from examgen.study import Endpoint
+    from tasks import llm
+    from tasks.asking import Attempt
+    from tasks.capability import Capability
+    from tasks.connection import Connection
+
+    class DirectWire:
+        def __init__(self, endpoint: Endpoint, base_url: str, key: str) -> None:
+            headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+            self._endpoint = endpoint
+            self._connection = Connection(base_url, "chat/completions", headers, ssl.create_default_context())
+
+        async def send(self, request: ChatRequest, capability: Capability) -> Attempt:
+            body = {
+                "model": self._endpoint.model,
+                "messages": [{"role": role, "content": text} for role, text in request.messages],
+                "temperature": request.temperature,
+                capability.token_field: request.max_tokens,
+            }
+            async with asyncio.timeout(self._endpoint.timeout):
+                found = json.loads((await self._connection.post(body)).body)
+            choice, usage = found["choices"][0], found["usage"]
+            return Attempt(
+                "answered",
+                choice["message"]["content"],
+                choice["finish_reason"],
+                prompt_tokens=usage["prompt_tokens"],
+                completion_tokens=usage["completion_tokens"],
+            )
+
+        async def close(self) -> None:
+            await self._connection.close()
+
+    llm.LangChainWire = DirectWire  # type: ignore[misc, assignment]
+
+
 def _imports(client: str) -> None:
     if client == "floor":
         import aiohttp  # noqa: F401
@@ -138,10 +202,12 @@ def _imports(client: str) -> None:
 def run_client(client: str, bank: str, ids_file: str, url: str, concurrency: int, out: str) -> None:
     """One client in this process; prints its figures as JSON."""
     _imports(client)
-    texts = _prompts(bank) if client != "examgen" else []
+    texts = _prompts(bank) if client not in SHARDS else []
+    if client == "direct":
+        _leave_langchain_out()
     before = resource.getrusage(resource.RUSAGE_SELF)
     start = time.perf_counter()
-    if client == "examgen":
+    if client in SHARDS:
         from examgen.study import Endpoint
         from tasks.panel import evaluate_shard
 
@@ -152,7 +218,8 @@ def run_client(client: str, bank: str, ids_file: str, url: str, concurrency: int
         assert report.complete, report
         count = report.rows
     else:
-        asyncio.run({"floor": _floor, "openai": _openai, "langchain": _langchain}[client](texts, url, concurrency))
+        ask = {"floor": _floor, "openai": _openai, "chatopenai": _chatopenai, "wire": _wire}[client]
+        asyncio.run(ask(texts, url, concurrency))
         count = len(texts)
     wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -169,7 +236,9 @@ def run_client(client: str, bank: str, ids_file: str, url: str, concurrency: int
     )
 
 
-def measure(client: str, bank: str, ids_file: str, latency: float, concurrency: int, folder: Path) -> dict[str, float]:
+def measure(
+    client: str, bank: str, ids_file: str, latency: float, concurrency: int, folder: Path, peer_python: str = ""
+) -> dict[str, float]:
     """Start a server, run a client against it, stop both."""
     place = folder / f"address-{time.monotonic_ns()}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -183,30 +252,15 @@ def measure(client: str, bank: str, ids_file: str, latency: float, concurrency: 
             time.sleep(0.05)
         url = place.read_text()
         out = str(folder / f"{time.monotonic_ns()}.parquet")
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "benchmarks.panel",
-                "--client",
-                client,
-                "--bank",
-                bank,
-                "--ids",
-                ids_file,
-                "--url",
-                url,
-                "--at",
-                str(concurrency),
-                "--out",
-                out,
-            ],
-            cwd=ROOT,
-            env=environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        command = [sys.executable, "-m", "benchmarks.panel", "--client", client, "--bank", bank, "--ids", ids_file]
+        command += ["--url", url, "--at", str(concurrency), "--out", out]
+        if peer_python:
+            environment.pop("PYTHONPATH")
+            command = [peer_python, str(ROOT / "benchmarks" / "panel_peers.py"), client]
+            command += [str(folder / f"{client}.jsonl"), url, str(concurrency), f"{out}.peer"]
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{client} failed:\n{done.stderr[-2000:]}")
         found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
         with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as handle:
             found["peak"] = json.load(handle)["peak"]
@@ -214,6 +268,23 @@ def measure(client: str, bank: str, ids_file: str, latency: float, concurrency: 
     finally:
         server.terminate()
         server.wait()
+
+
+def _peer_items(bank: str, folder: Path) -> None:
+    """The bank as each peer reads it."""
+    from examgen import tables
+    from examgen.records import BankItem
+
+    items = tables.read_records(bank, BankItem)
+    asked = [
+        {"prompt": text, "letter": item.key_letter} for text, item in zip(_prompts(bank), items, strict=True)
+    ]
+    chosen = [
+        {"id": item.item_id, "input": item.stem, "choices": list(item.options), "target": item.key_letter}
+        for item in items
+    ]
+    for name, rows in (("lm_eval", asked), ("inspect_ai", chosen)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def main() -> None:
@@ -224,6 +295,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=[32, 128])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--clients", nargs="+", default=list(CLIENTS), choices=CLIENTS)
+    parser.add_argument("--peer-python", nargs="+", default=[], metavar="PEER=PYTHON", help=", ".join(PEERS))
     for name in ("client", "bank", "ids", "url", "out"):
         parser.add_argument(f"--{name}", default="", help=argparse.SUPPRESS)
     parser.add_argument("--at", type=int, default=0, help=argparse.SUPPRESS)
@@ -236,21 +308,25 @@ def main() -> None:
         bank, names = make_bank(folder, asked.items)
         ids_file = folder / "ids.json"
         ids_file.write_text(json.dumps(names))
+        peers = dict(one.split("=", 1) for one in asked.peer_python)
+        if peers:
+            _peer_items(bank, folder)
         print(
-            f"{'client':<10} {'ms':>4} {'conc':>5} {'items/s':>8} {'cpu/1k':>7} {'MiB':>5} "
+            f"{'client':<11} {'ms':>4} {'conc':>5} {'items/s':>8} {'cpu/1k':>7} {'MiB':>5} "
             f"{'above imports':>13} {'in flight':>9}"
         )
         for latency in asked.latency:
             for concurrency in asked.concurrency:
-                for client in asked.clients:
+                for client in (*asked.clients, *peers):
                     runs = [
-                        measure(client, bank, str(ids_file), latency, concurrency, folder) for _ in range(asked.repeats)
+                        measure(client, bank, str(ids_file), latency, concurrency, folder, peers.get(client, ""))
+                        for _ in range(asked.repeats)
                     ]
                     best = max(run["rate"] for run in runs)
                     cpu = statistics.median(run["cpu"] for run in runs)
                     last = runs[-1]
                     print(
-                        f"{client:<10} {latency:>4.0f} {concurrency:>5} {best:>8.0f} {cpu:>7.2f} "
+                        f"{client:<11} {latency:>4.0f} {concurrency:>5} {best:>8.0f} {cpu:>7.2f} "
                         f"{last['rss']:>5.0f} {last['rss'] - last['imports']:>13.0f}"
                         f" {last['peak']:>9.0f}",
                         flush=True,

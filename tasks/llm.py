@@ -65,7 +65,7 @@ class _StatusError(Exception):
 class DirectChat(ChatOpenAI):
     """`ChatOpenAI` in all but the carrying: LangChain makes the body and reads the reply, a `Connection` sends it.
 
-    Asked with `ainvoke` or `agenerate`, so that callbacks and tracing work. Raises `_StatusError` for anything but a 200,
+    Asked with `ainvoke` or `agenerate`, so that callbacks and tracing work. Raises `_StatusError` for any other status,
     and what `ChatOpenAI` raises for a body that is no completion.
     """
 
