@@ -61,10 +61,11 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
 def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
     folder = corpus_folder(study, request.study)
     cache = place.root / "texts"
+    contents = fingerprint(read_sources.scan(folder, study.corpus), place.root / "files.json")
     depends = {
         "corpus": study.corpus.model_dump(mode="json"),
         "chunking": study.chunking.model_dump(mode="json"),
-        "files": fingerprint(read_sources.scan(folder, study.corpus), place.root / "files.json"),
+        "files": contents.rows,
     }
     shard = make_shard(
         study.study,
@@ -74,16 +75,24 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
         depends,
         {"folder": str(folder), "cache": str(cache)},
     )
+    looked = f"{contents.known} known by size and time, {contents.hashed} hashed"
+    if shard.finished():
+        looked = f"nothing read again: {looked}"
     with Step("read") as step:
         done = read(shard)
-        step.outcome = f"{done.counts['indexed']} of {done.counts['files']} files, {done.counts['chunks']} passages"
+        counts = done.counts
+        step.outcome = f"{counts['indexed']} of {counts['files']} files, {counts['chunks']} passages; {looked}"
     for warning in done.facts["warnings"]:
         say(f"    note: {warning}")
     return done
 
 
 def _index(study: Study, place: Workplace, passages: Done) -> Done:
-    depends = {"read": passages.key, "embedding": study.embedding.model_dump(mode="json")}
+    depends = {
+        "read": passages.key,
+        "embedding": study.embedding.model_dump(mode="json"),
+        "server": study.index.server,
+    }
     inputs = {
         "chunks": passages.table("chunks"),
         "embeddings": str(place.root / "embeddings"),
