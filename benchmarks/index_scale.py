@@ -8,8 +8,8 @@ embedder's would be, builds the index from the two and asks it. It prints how mu
 memory is what the process itself holds, the rest are pages of files that the system may drop. Chroma's graph is part
 of the index: a query process that opens the finished index shows what it takes.
 
-`recall` compares several settings of the graph. Its vectors lie around centres as passages of one topic do, with some
-that lie alone; queries are vectors that are not in the index.
+`recall` asks the graph for 30, 170 and 500 neighbours, of which the 30 nearest by exact distance count. Its vectors lie
+around centres as passages of one topic do, with some that lie alone; the queries are not in the index.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from tasks.stored_chunks import StoredChunks  # noqa: E402
 PASSAGES_PER_SOURCE = 100
 PER_CENTRE = 100
 LETTERS = 1_180
+K = 30
 
 
 def say(name: str, value: float, unit: str) -> None:
@@ -145,7 +146,6 @@ def asking_part(count: int, dimensions: int, place: Path) -> None:
         with Peak("asking 60 times for 30"):
             rows = index.query(asked, 30)
         assert len(rows) == 60 * 30
-        say("share of one scan in which a query is answered exactly", float(count <= vector_index.EXACT_UP_TO), "")
         say("recall of the graph alone at 30", index.graph_recall(30), "of the exact nearest")
 
 
@@ -161,22 +161,26 @@ def recall_part(count: int, dimensions: int, place: Path) -> None:
     with vector_index.build(made, batches, embedder, place) as index:
         say(f"{count} passages, {dimensions} dimensions: building, processor time", time.process_time() - started, "s")
         asked = embedder.at([-1 - number for number in range(100)])
-        matrix = np.load(next(place.glob("index-*")) / "vectors.npy")
-        right = [set(np.argsort(-(matrix @ vector), kind="stable")[:30].tolist()) for vector in asked]
-        for wanted in (30, 170, 500, 1000):
-            if wanted > count // 2:
-                continue
+        matrix = np.load(index.place / "vectors.npy")
+        right = [set(np.argsort(-(matrix @ vector), kind="stable")[:K].tolist()) for vector in asked]
+        for wanted in (K, 4 * K + 50, 500):
             begin = time.process_time()
-            hits = sum(len(true & set(index.graph_rows(v, wanted).tolist())) for v, true in zip(asked, right, strict=True))
+            found = [set(index.graph_rows(vector, wanted).tolist()) for vector in asked]
             spent = (time.process_time() - begin) / len(asked) * 1000
-            say(f"graph asked for {wanted}: recall@30", hits / (30 * len(asked)), f"{spent:.1f} ms of processor time a query")
+            told = f"{spent:.1f} ms of processor time a query"
+            say(f"graph asked for {wanted}: recall@{K}", recall(right, found), told)
+        row_of = {name: row for row, name in enumerate(index.chunk_ids)}
         for limit in (vector_index.EXACT_UP_TO, 0):
             vector_index.EXACT_UP_TO = limit
-            rows = index.query(asked, 30)
-            name = "all compared" if count <= limit else "graph, then exact distances"
-            found = [{index.chunk_ids.index(row.chunk_id) for row in rows[n * 30 : n * 30 + 30]} for n in range(len(asked))]
-            hits = sum(len(true & mine) for true, mine in zip(right, found, strict=True))
-            say(f"as the index answers ({name}): recall@30", hits / (30 * len(asked)), "")
+            rows = index.query(asked, K)
+            answered = [{row_of[row.chunk_id] for row in rows[at : at + K]} for at in range(0, len(rows), K)]
+            name = "all compared" if count <= limit else "the graph proposes, exact distances decide"
+            say(f"as the index answers: recall@{K}", recall(right, answered), name)
+
+
+def recall(right: Sequence[set[int]], found: Sequence[set[int]]) -> float:
+    """Share of the right rows that were found."""
+    return sum(len(true & mine) for true, mine in zip(right, found, strict=True)) / sum(map(len, right))
 
 
 def main(arguments: list[str]) -> int:

@@ -1,9 +1,9 @@
-"""Speed and memory of reading, cutting, embedding and indexing, as ratios to what the machine can do.
+"""Speed of reading, cutting, embedding and indexing, as ratios to what the machine can do; `index_scale.py` has memory.
 
     python benchmarks/reading.py chunking            MB/s of cutting, beside MB/s of SHA-256 on the same text
     python benchmarks/reading.py reading [FILES]     how busy one and all reading processes keep the processors
     python benchmarks/reading.py indexing            share of embedding in indexing the sample corpus
-    python benchmarks/reading.py scale [PASSAGES]    memory, recall and query time with given vectors
+    python benchmarks/reading.py rerun [FILES]       an unchanged folder, a touched one, one changed file
 
 Prints one line a figure. Nothing here is a test: figures depend on the machine and on what else runs on it.
 """
@@ -16,19 +16,17 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-
-import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from examgen.chunks import cut  # noqa: E402
-from examgen.ids import chunk_id, content_hash  # noqa: E402
-from examgen.records import Chunk, SourceText  # noqa: E402
+from examgen.records import SourceText  # noqa: E402
 from examgen.study import Chunking, Corpus, Embedding  # noqa: E402
-from tasks.embed import Vectors, embed_missing, make_embedder  # noqa: E402
+from tasks.embed import StoredVectors, add_missing, make_embedder  # noqa: E402
+from tasks.fingerprint import fingerprint  # noqa: E402
 from tasks.index import build  # noqa: E402
 from tasks.manifest import Manifest  # noqa: E402
 from tasks.read_sources import read_files, scan  # noqa: E402
@@ -124,6 +122,28 @@ def reading(files: int) -> None:
         say("the same again: processor time", own, "s")
 
 
+def rerun(files: int) -> None:
+    """What an unchanged folder costs: nothing is opened; touched files are hashed, new ones among known ones read."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, hashes, cache = Path(place) / "corpus", Path(place) / "files.json", Path(place) / "cache"
+        written(folder, files)
+        corpus = Corpus(folder=str(folder))
+        for name in ("first", "unchanged", "touched"):
+            if name == "touched":
+                for found in folder.iterdir():
+                    os.utime(found, (1, 1))
+            start, busy = time.perf_counter(), time.process_time()
+            contents = fingerprint(scan(folder, corpus), hashes)
+            told = f"s; {contents.known} known by size and time, {contents.hashed} hashed"
+            say(f"{files} files, {name}", time.perf_counter() - start, told)
+            say(f"{files} files, {name}: processor time", time.process_time() - busy, "s")
+        read_and_cut(folder, cache, processors())
+        (folder / "00000.md").write_text("# New\n\nA file that was not there before.", encoding="utf-8")
+        clock, children, own, _ = read_and_cut(folder, cache, processors())
+        say(f"one of {files} files changed, the others from the cache", clock, "s")
+        say("the same: processor time, half of it imports of the reader", children + own, "s")
+
+
 def indexing() -> None:
     """What indexing costs besides the embedding model."""
     chunks = [chunk for text in sample_texts() for chunk in cut(text, Chunking())]
@@ -134,66 +154,14 @@ def indexing() -> None:
     model = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as place:
         start = time.perf_counter()
-        vectors = embed_missing(embedder, texts, Path(place) / "embeddings")
+        add_missing(embedder, texts.items(), Path(place) / "embeddings")
         middle = time.perf_counter()
-        build(chunks, vectors, embedder, Path(place) / "index").close()
+        build(chunks, StoredVectors(Path(place) / "embeddings", embedder.id), embedder, Path(place) / "index").close()
         end = time.perf_counter()
     say(f"embedding {len(texts)} passages, model alone", model, "s")
     say("embedding with its table", middle - start, "s")
     say("building the index", end - middle, "s")
     say("indexing besides the model", max(0.0, end - start - model) / (end - start), "of its time")
-
-
-class Made:
-    """As many passages as wanted, made anew each time they are gone through."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __iter__(self) -> Iterator[Chunk]:
-        filler = "In multiple sclerosis, lesions are typically ovoid and perpendicular to the ventricles. " * 13
-        for n in range(self._count):
-            text = f"Passage {n}. {filler}"
-            yield Chunk(
-                chunk_id=chunk_id(f"s{n // 10}", n, text), content_hash=content_hash(text), source_id=f"s{n // 10}",
-                path=f"s{n // 10}.md", start=n, end=n + len(text), ordinal=n % 10, text=text,
-            )
-
-
-class GivenEmbedder:
-    """Stands for the model whose vectors are given."""
-
-    id, dimensions = "given", 384
-
-    def embed(self, texts: object) -> Vectors:
-        """Not asked for here."""
-        raise NotImplementedError(texts)
-
-
-def scale(passages: int) -> None:
-    """Memory of building and asking a large index; vectors lie around centres, as those of real passages do."""
-    rng = np.random.default_rng(7)
-    centres = rng.normal(size=(max(1, passages // 100), 384)).astype(np.float32)
-    made = Made(passages)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    vectors: dict[str, Vectors] = {}
-    for chunk in made:
-        values = centres[rng.integers(len(centres))] + 0.6 * rng.normal(size=384).astype(np.float32)
-        vectors[chunk.content_hash] = values / np.linalg.norm(values)
-    given = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    say(f"memory of {passages} given vectors", (given - before) / 1024, "MiB")
-    with tempfile.TemporaryDirectory() as place:
-        start = time.perf_counter()
-        index = build(made, vectors, GivenEmbedder(), Path(place))
-        say("building", time.perf_counter() - start, "s")
-        say("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
-        asked = np.stack([vectors[name] for name in list(vectors)[:: max(1, passages // 50)]])
-        for k in (3, 30):
-            start = time.perf_counter()
-            index.query(asked, k)
-            say(f"a query, k = {k}", (time.perf_counter() - start) / len(asked) * 1000, "ms")
-            say(f"recall of Chroma's graph alone at {k}", index.graph_recall(k), "of the exact nearest")
-        index.close()
 
 
 def main(arguments: list[str]) -> int:
@@ -205,8 +173,8 @@ def main(arguments: list[str]) -> int:
         reading(int(number or 200))
     if part in ("", "indexing"):
         indexing()
-    if part == "scale":
-        scale(int(number or 60_000))
+    if part == "rerun":
+        rerun(int(number or 1_000))
     return 0
 
 

@@ -74,7 +74,9 @@ class Embedding(Part):
 class Index(Part):
     """The vector index."""
 
-    server: str = Field("", description="host:port of a Chroma server; empty = a local folder")
+    server: str = Field(
+        "", pattern=r"^([^:/\s]+(:\d+)?)?$", description="host:port of a Chroma server; empty = a local folder"
+    )
 
 
 class Retrieval(Part):

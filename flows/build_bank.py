@@ -65,11 +65,12 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
 def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
     folder = corpus_folder(study, request.study)
     cache = place.root / "texts"
+    contents = fingerprint(read_sources.scan(folder, study.corpus), place.root / "files.json")
     depends = {
         "corpus": study.corpus.model_dump(mode="json", exclude={"folder"}),
         "reader": reader_version(),
         "chunking": study.chunking.model_dump(mode="json"),
-        "files": fingerprint(read_sources.scan(folder, study.corpus), place.root / "files.json"),
+        "files": contents.rows,
     }
     shard = make_shard(
         study.study,
@@ -79,9 +80,13 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
         depends,
         {"folder": str(folder), "cache": str(cache), "corpus": study.corpus.model_dump(mode="json")},
     )
+    looked = f"{contents.known} known by size and time, {contents.hashed} hashed"
+    if shard.finished():
+        looked = f"nothing read again: {looked}"
     with Step("read") as step:
         done = read(shard)
-        step.outcome = f"{done.counts['indexed']} of {done.counts['files']} files, {done.counts['chunks']} passages"
+        counts = done.counts
+        step.outcome = f"{counts['indexed']} of {counts['files']} files, {counts['chunks']} passages; {looked}"
     for warning in done.facts["warnings"]:
         say(f"    note: {warning}")
     return done
@@ -89,7 +94,11 @@ def _read(request: StudyRequest, study: Study, place: Workplace) -> Done:
 
 def _index(study: Study, place: Workplace, passages: Done) -> Done:
     embedding = study.embedding.model_dump(mode="json")
-    depends = {"read": passages.key, "embedding": {k: v for k, v in embedding.items() if k not in ("key_env", "batch")}}
+    depends = {
+        "read": passages.key,
+        "embedding": {k: v for k, v in embedding.items() if k not in ("key_env", "batch")},
+        "server": study.index.server,
+    }
     inputs = {
         "embedding": embedding,
         "chunks": passages.table("chunks"),

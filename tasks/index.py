@@ -6,7 +6,8 @@ import itertools
 import json
 import sys
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +27,8 @@ EXACT_UP_TO = 50_000
 """Up to this many passages a query compares all of them; above, Chroma's graph proposes and exact distances decide."""
 
 BATCH = 2_000
+_NO_SERVER = "no Chroma answers there: start it (`chroma run --host 127.0.0.1`) or leave index.server empty"
+
 GRAPH = {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}
 """HNSW settings of the Chroma collection: twice the defaults, for recall."""
 
@@ -46,7 +49,7 @@ def build(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         rows = sorted((chunk.chunk_id, sys.intern(chunk.source_id), chunk.content_hash) for chunk in chunks)
-        fingerprint = _fingerprint([row[0] for row in rows], embedder)
+        fingerprint = _fingerprint([row[0] for row in rows], embedder, server)
         place = folder / f"index-{fingerprint}"
         if not (place / "index.json").exists():
             building = folder / f"building-{fingerprint}"
@@ -176,7 +179,7 @@ class Index:
 
     def _opened(self) -> _Collection:
         if self._collection is None:
-            self._collection = _Collection(self.place, self.about, self._server)
+            self._collection = _Collection(self.place, self.about, self._server, complete=True)
         return self._collection
 
     def graph_recall(self, k: int = 30, sample: int = 50) -> float:
@@ -187,25 +190,28 @@ class Index:
 class _Collection:
     """The Chroma collection of an index, in its folder or on a server."""
 
-    def __init__(self, place: Path, about: Mapping[str, Any], server: str) -> None:
-        import chromadb
-        from chromadb.config import Settings
+    def __init__(self, place: Path, about: Mapping[str, Any], server: str, complete: bool = False) -> None:
+        """Open the collection, or make it unless the index is complete and it must be there."""
+        from chromadb.errors import NotFoundError
 
-        settings = Settings(anonymized_telemetry=False)
-        self._client: Any
-        if server:
-            host, _, port = server.rpartition(":")
-            try:
-                self._client = chromadb.HttpClient(host=host or server, port=int(port or 8000), settings=settings)
-            except ValueError as error:
-                raise RunError(f"index.server {server}: no Chroma answers there: start it or leave it empty") from error
-        else:
-            self._client = chromadb.PersistentClient(str(place / "chroma"), settings=settings)
+        self._place = place
+        self._server = server
+        self._client: Any = self._connected()
         name = f"examgen-{about['fingerprint']}"
         told = {key: about[key] for key in ("embedder", "dimensions", "fingerprint", "normalised")}
-        self._collection = self._client.get_or_create_collection(
-            name, configuration={"hnsw": GRAPH}, metadata=told, embedding_function=None
-        )
+        try:
+            with self._answering():
+                if complete:
+                    self._collection = self._client.get_collection(name, embedding_function=None)
+                else:
+                    self._collection = self._client.get_or_create_collection(
+                        name, configuration={"hnsw": GRAPH}, metadata=told, embedding_function=None
+                    )
+        except NotFoundError as error:
+            self.close()
+            where = f"index.server {server}" if server else f"{place}"
+            told_how = f"delete the folder {place} and run `examgen build`"
+            raise IndexMismatchError(f"{where}: the collection {name} is gone: {told_how}") from error
         found = self._collection.metadata or {}
         if any(found.get(key) != value for key, value in told.items()):
             self.close()
@@ -213,31 +219,66 @@ class _Collection:
                 f"Chroma collection {name} records {found}, expected {told}: remove the index and run `examgen build`"
             )
 
+    def _connected(self) -> Any:
+        import chromadb
+        from chromadb.config import Settings
+
+        settings = Settings(anonymized_telemetry=False)
+        if not self._server:
+            return chromadb.PersistentClient(str(self._place / "chroma"), settings=settings)
+        host, _, port = self._server.partition(":")
+        try:
+            with self._answering():
+                return chromadb.HttpClient(host=host, port=int(port or 8000), settings=settings)
+        except ValueError as error:
+            raise RunError(f"index.server {self._server}: {_NO_SERVER}") from error
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """What Chroma or the way to it does wrong as one line that says what to do."""
+        import httpx
+        from chromadb.errors import ChromaError, NotFoundError
+
+        try:
+            yield
+        except NotFoundError:
+            raise
+        except httpx.HTTPError as error:
+            raise RunError(f"index.server {self._server}: {_NO_SERVER}") from error
+        except ChromaError as error:
+            told = " ".join(str(error).split())[:200]
+            where = f"index.server {self._server}" if self._server else f"{self._place}"
+            raise RunError(f"{where}: Chroma says: {told}: remove {self._place} and run `examgen build`") from error
+
     def held(self) -> set[str]:
         """Ids stored already."""
         names: set[str] = set()
-        while page := self._collection.get(include=[], limit=50_000, offset=len(names))["ids"]:
-            names.update(page)
+        with self._answering():
+            while page := self._collection.get(include=[], limit=50_000, offset=len(names))["ids"]:
+                names.update(page)
         return names
 
     def add(self, batch: Sequence[Chunk], vectors: Vectors) -> None:
         """Store passages with their vectors and places."""
         fields = {"source_id", "path", "page", "start", "end", "ordinal", "heading"}
-        self._collection.upsert(
-            ids=[chunk.chunk_id for chunk in batch], embeddings=vectors, documents=[chunk.text for chunk in batch],
-            metadatas=[chunk.model_dump(include=fields) for chunk in batch],
-        )
+        with self._answering():
+            self._collection.upsert(
+                ids=[chunk.chunk_id for chunk in batch], embeddings=vectors, documents=[chunk.text for chunk in batch],
+                metadatas=[chunk.model_dump(include=fields) for chunk in batch],
+            )
 
     def ask(self, vector: Vectors, k: int) -> list[str]:
         """Ids of the k nearest, as the graph finds them."""
-        found: list[str] = self._collection.query(query_embeddings=[vector], n_results=k, include=[])["ids"][0]
+        with self._answering():
+            found: list[str] = self._collection.query(query_embeddings=[vector], n_results=k, include=[])["ids"][0]
         return found
 
     def drop(self, fingerprint: str) -> None:
         """Delete another collection of ours, on a server."""
-        name = f"examgen-{fingerprint}"
-        if name in {collection.name for collection in self._client.list_collections()}:
-            self._client.delete_collection(name)
+        from chromadb.errors import NotFoundError
+
+        with self._answering(), suppress(NotFoundError):
+            self._client.delete_collection(f"examgen-{fingerprint}")
 
     def close(self) -> None:
         """Let go of the files."""
@@ -258,7 +299,7 @@ def _build(
     names = {"chunk_ids": chunk_ids, "source_ids": source_ids, "source_of": source_of}
     store.write_bytes(building / "rows.json", json.dumps(names).encode())
     about: dict[str, Any] = {
-        "fingerprint": _fingerprint(chunk_ids, embedder), "embedder": embedder.id, "normalised": True,
+        "fingerprint": _fingerprint(chunk_ids, embedder, server), "embedder": embedder.id, "normalised": True,
         "dimensions": embedder.dimensions, "chunks": len(rows), "version": INDEX_VERSION, "graph": GRAPH,
     }
     collection = _Collection(building, about, server)
@@ -319,5 +360,7 @@ def _fill(collection: _Collection, chunks: Iterable[Chunk], chunk_ids: Sequence[
         raise RunError(f"{told}: remove the index folder and run `examgen build`")
 
 
-def _fingerprint(chunk_ids: Sequence[str], embedder: Embedder) -> str:
-    return digest("index", INDEX_VERSION, embedder.id, embedder.dimensions, "\n".join(chunk_ids))
+def _fingerprint(chunk_ids: Sequence[str], embedder: Embedder, server: str) -> str:
+    # The collection of an index lies on one server or in its folder: with another one it is another index.
+    place = [server] if server else []
+    return digest("index", INDEX_VERSION, embedder.id, embedder.dimensions, "\n".join(chunk_ids), *place)

@@ -3,7 +3,8 @@
     python data/corpora/make_office_files.py            writes data/corpora/ms_mri/NN_*.{pdf,docx,pptx}
     python data/corpora/make_office_files.py --check    writes nothing, exit code 1 when a file differs
 
-Needs fpdf2, python-docx, python-pptx and matplotlib (for its DejaVu fonts: those of PDF lack ≥ and µ).
+Needs the project's extra "dev": fpdf2, python-docx, python-pptx, and matplotlib for the DejaVu fonts in it (free to use
+and to embed), for the fonts that every PDF reader has lack ≥ and µ.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def fonts() -> Path:
     """Folder of the DejaVu fonts."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        raise SystemExit("make_office_files.py: install matplotlib first, for the DejaVu fonts in it")
+        raise SystemExit("make_office_files.py: install the extra \"dev\" first (pip install -e .[dev]), for the fonts")
     return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 
