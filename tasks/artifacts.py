@@ -65,6 +65,7 @@ class _Shown:
 
     def __enter__(self) -> None:
         self._in_a_flow = FlowRunContext.get() is not None
+        self._told = {name: count for name, (count, _) in bars.counts().items()}  # of flows before this one
         # The thread works in a copy of the flow's context: its run, its server, its settings.
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._follow,), daemon=True)
         if self._in_a_flow:
@@ -76,7 +77,7 @@ class _Shown:
 
     def _tell(self) -> None:
         for name, (count, total) in bars.counts().items():
-            if self._told.get(name) == count:
+            if not count or self._told.get(name) == count:
                 continue
             percent = min(100.0, 100.0 * count / total)
             if name in self._made:
@@ -175,8 +176,14 @@ def bank_artifacts(study: str, folder: Path, documents: Path) -> None:
         manifest["notice"],
     ]
     lines.append(f"Data Docs of the audit: `{documents}`")
-    create_link_artifact(documents.as_uri(), link_text="Data Docs of the audit", key=artifact_key(study, "data-docs"))
+    _link(study, "data-docs", documents, "Data Docs of the audit")
     create_markdown_artifact("\n\n".join(lines), key=artifact_key(study, "bank"), description="The locked bank")
+
+
+def _link(study: str, name: str, page: Path, text: str) -> None:
+    """A link to a file. Browsers do not follow it from a page of a server: the path stands beside it, to be copied."""
+    about = f"{text}: `{page}`"
+    create_link_artifact(page.as_uri(), link_text=text, key=artifact_key(study, name), description=about)
 
 
 def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, Any]]) -> None:
@@ -184,7 +191,7 @@ def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, 
     table(study, "accuracy", accuracy, "Accuracy per endpoint with its interval")
     report = folder / "report.html"
     if report.is_file():
-        create_link_artifact(report.as_uri(), link_text="Report", key=artifact_key(study, "report"))
+        _link(study, "report", report, "Report")
 
 
 def study_summary(name: str, done: Mapping[str, Any], responses: int) -> None:
