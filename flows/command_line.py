@@ -10,6 +10,8 @@ import typer
 
 from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
+from flows.clean_command import clean
+from flows.diff_command import diff
 from flows.estimate_command import estimate
 from flows.keys_command import keys
 from flows.size_command import size
@@ -96,6 +98,8 @@ app.command()(estimate)
 app.command()(size)
 app.command()(audit)
 app.command()(keys)
+app.command()(diff)
+app.command()(clean)
 
 
 @app.command()

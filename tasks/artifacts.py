@@ -84,3 +84,11 @@ def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, 
     report = folder / "report.html"
     if report.is_file():
         create_link_artifact(report.as_uri(), link_text="Report", key=artifact_key(study, "report"))
+
+
+def release_artifacts(study: str, folder: Path) -> None:
+    """What became of each item since the bank before, and the link to the page with all of them."""
+    page = (folder / "diff.html").as_uri()
+    create_link_artifact(page, link_text="Difference to the bank before", key=artifact_key(study, "release-page"))
+    text = (folder / "diff.md").read_text(encoding="utf-8")
+    create_markdown_artifact(text, key=artifact_key(study, "release"), description="What became of each item")
