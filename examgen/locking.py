@@ -58,7 +58,8 @@ def rejections(findings: Sequence[Finding]) -> dict[str, str]:
     return reasons
 
 
-def _issue_kind(verdict: Verdict) -> str:
+def issue_kind(verdict: Verdict) -> str:
+    """Why a screen did not accept an item, in the funnel's words."""
     for name in ("answerable", "key_consistent", "explanation_consistent", "unique"):
         if getattr(verdict, name) is False:
             return f"screen: not {name.replace('_', ' ')}"
@@ -72,12 +73,16 @@ RARER: tuple[Stratum, ...] = ("synthesis", "medium", "easy", "hard")
 
 
 def choose(
-    candidates: Sequence[Candidate], flags: Mapping[str, Sequence[str]], wanted: Mapping[Stratum, int]
+    candidates: Sequence[Candidate],
+    flags: Mapping[str, Sequence[str]],
+    wanted: Mapping[Stratum, int],
+    preferred: Collection[str] = (),
 ) -> tuple[list[Candidate], list[Candidate]]:
     """The accepted candidates that are locked and those that are more than was asked for.
 
-    Per subtopic and stratum: fewest flags first, then the order of writing. The same evidence serves one item
-    of the bank, whatever its stratum, so that no fact is asked twice.
+    Per subtopic and stratum: `preferred` items (ids, those of the release before) first, then fewest flags, then the
+    order of writing. The same evidence serves one item of the bank, whatever its stratum, so that no fact is asked
+    twice; preferred items take their evidence before any other.
     """
     groups: dict[tuple[str, Stratum], list[Candidate]] = defaultdict(list)
     for candidate in sorted(candidates, key=lambda candidate: RARER.index(candidate.stratum)):
@@ -85,18 +90,20 @@ def choose(
     chosen, surplus = [], []
     asked: set[tuple[str, ...]] = set()
     taken: set[str] = set()
-    for (_, stratum), group in groups.items():
-        room = wanted.get(stratum, 0)
-        for candidate in sorted(group, key=lambda c: len(flags.get(c.candidate_id, ()))):
-            fact = _fact(candidate)
-            if room > 0 and fact not in asked and candidate.item_id not in taken:
-                asked.add(fact)
-                taken.add(candidate.item_id)
-                chosen.append(candidate)
-                room -= 1
-            else:
-                surplus.append(candidate)
-    return _balanced(chosen, surplus, flags)
+    room = {place: wanted.get(place[1], 0) for place in groups}
+    for first in (True, False):
+        for place, group in groups.items():
+            turn = [candidate for candidate in group if (candidate.item_id in preferred) == first]
+            for candidate in sorted(turn, key=lambda c: len(flags.get(c.candidate_id, ()))):
+                fact = _fact(candidate)
+                if room[place] > 0 and fact not in asked and candidate.item_id not in taken:
+                    asked.add(fact)
+                    taken.add(candidate.item_id)
+                    chosen.append(candidate)
+                    room[place] -= 1
+                else:
+                    surplus.append(candidate)
+    return _balanced(chosen, surplus, flags, preferred)
 
 
 SWEEPS = 6
@@ -113,12 +120,13 @@ def _lean(candidate: Candidate) -> tuple[int, ...]:
 
 
 def _balanced(
-    chosen: list[Candidate], surplus: list[Candidate], flags: Mapping[str, Sequence[str]]
+    chosen: list[Candidate], surplus: list[Candidate], flags: Mapping[str, Sequence[str]], preferred: Collection[str]
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Swap chosen items for spare ones of the same subtopic and stratum where that keeps keys from standing out.
 
     Over the bank the signs of "key longer, key's numbers larger, …" should cancel (see `writing.balance.lean`): what a
-    selector of options alone could learn. A spare item with more flags never replaces one with fewer.
+    selector of options alone could learn. A spare item with more flags never replaces one with fewer, and none
+    replaces a preferred one.
     """
     lists = {candidate.candidate_id: _lean(candidate) for candidate in [*chosen, *surplus]}
     state = [sum(values) for values in zip(*(lists[c.candidate_id] for c in chosen), strict=True)] if chosen else []
@@ -129,6 +137,8 @@ def _balanced(
     for _ in range(SWEEPS):
         swapped = False
         for place, held in enumerate(chosen):
+            if held.item_id in preferred:
+                continue
             group = spare[held.topic_id, held.stratum]
             for number, other in enumerate(group):
                 new = (_fact(other) not in facts - {_fact(held)}) and other.item_id not in ids - {held.item_id}
@@ -163,8 +173,14 @@ def lock(
     findings: Sequence[Finding],
     verdicts: Sequence[Verdict],
     wanted: Mapping[Stratum, int],
+    preferred: Collection[str] = (),
+    reviewed: Mapping[str, str] | None = None,
 ) -> tuple[list[BankItem], list[FunnelRow]]:
-    """The bank in a fixed order, and the funnel over audit, screen and locking: every candidate is in it."""
+    """The bank in a fixed order, and the funnel over audit, screen and locking: every candidate is in it.
+
+    `preferred` are the ids of items that keep their place while they pass (see `choose`); `reviewed` are those that
+    reviewers of the release before refused, with their decision.
+    """
     rejected = rejections(findings)
     flags: dict[str, list[str]] = defaultdict(list)
     for finding in findings:
@@ -190,9 +206,12 @@ def lock(
         elif verdict.answerable is None:
             screened.append((candidate.stratum, ("unresolved", "screen: no readable verdict")))
         else:
-            screened.append((candidate.stratum, ("rejected", _issue_kind(verdict))))
-    chosen, surplus = choose(kept, flags, wanted)
-    settled = [(c.stratum, ("accepted", "")) for c in chosen]
+            screened.append((candidate.stratum, ("rejected", issue_kind(verdict))))
+    refused = reviewed or {}
+    passed = [candidate for candidate in kept if candidate.item_id not in refused]
+    chosen, surplus = choose(passed, flags, wanted, preferred)
+    settled: list[tuple[str, Reason]] = [(c.stratum, ("accepted", "")) for c in chosen]
+    settled += [(c.stratum, ("rejected", refused[c.item_id])) for c in kept if c.item_id in refused]
     settled += [(c.stratum, ("superseded", "more than was asked for")) for c in surplus]
     items = [as_bank_item(candidate, sorted(flags.get(candidate.candidate_id, ()))) for candidate in chosen]
     items.sort(key=lambda item: (item.topic, item.subtopic, STRATA.index(item.stratum), item.item_id))

@@ -331,6 +331,47 @@ class ReviewRow(Record):
     reviewer: str = ""
 
 
+ReleaseSet = Literal["core", "stress", "refreshed", "carried"]
+
+
+class BankDiffRow(Record):
+    """An item of one of two banks and what became of it between them."""
+
+    item_id: str
+    status: Literal["kept", "retired", "new"]
+    reason: str = Field(description="why, in a few fixed words")
+    detail: str = Field("", description="the document, check or subtopic the reason speaks of")
+    other: str = Field("", description="the item that holds a retired item's place now, or whose place a new one took")
+    topic: str
+    subtopic: str
+    stratum: Stratum
+    stem: str
+
+
+class RetiredItem(BankItem):
+    """An item of an earlier release that is in this one no more, as it was locked."""
+
+    outcome: Literal["superseded"] = "superseded"
+    last_bank: str = Field(description="the last bank that held it")
+    reason: str
+    detail: str = ""
+    other: str = Field("", description="the item that holds its place now")
+
+
+class ReleaseItem(Record):
+    """The set an item of a release belongs to."""
+
+    item_id: str
+    release_set: ReleaseSet = Field(
+        description="core: in every release so far and missed by few; stress: missed by many endpoints of an earlier"
+        " panel; refreshed: new here; carried: kept, without what core asks for"
+    )
+    since: str = Field(description="the first release, in this line, that held it")
+    misses: int | None = Field(None, description="primary endpoints of the earlier panel that missed it")
+    seen: int | None = Field(None, description="primary endpoints of the earlier panel that answered it")
+    note: str = ""
+
+
 class Decision(Record):
     """What one reviewer decided on one item."""
 

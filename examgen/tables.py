@@ -41,6 +41,9 @@ _RECORDS: dict[str, type[records.Record]] = {
     "calls": records.Call,
     "review": records.ReviewRow,
     "decisions": records.Decision,
+    "bank_diff": records.BankDiffRow,
+    "retired": records.RetiredItem,
+    "release_sets": records.ReleaseItem,
 }
 
 _SCALARS: dict[Any, pa.DataType] = {

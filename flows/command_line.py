@@ -10,6 +10,8 @@ import typer
 
 from examgen.errors import ExamGenError, InputError
 from flows.audit_command import audit
+from flows.clean_command import clean
+from flows.diff_command import diff
 from flows.estimate_command import estimate
 from flows.exchange_command import export, import_responses
 from flows.keys_command import keys
@@ -106,6 +108,8 @@ app.command()(stop)
 app.command()(rescore)
 app.command()(export)
 app.command("import")(import_responses)
+app.command()(diff)
+app.command()(clean)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from typing import Any
 from examgen.endpoints import answering
 from examgen.errors import RunError
 from examgen.ids import digest
-from examgen.records import Retrieval, Stratum, Topic, Verdict
+from examgen.records import Candidate, Retrieval, Stratum, Topic, Verdict
 from examgen.screening_model import agreement
 from examgen.study import Study
 from examgen.tables import read_records
@@ -37,6 +37,7 @@ class Bench:
     base: dict[str, Any]
     topics: Done
     addresses: dict[str, str]
+    carried: Done | None = None
 
     def shard(self, stage: str, label: str, depends: dict[str, Any], inputs: dict[str, Any]) -> Shard:
         """A shard of a stage, with the inputs that all stages share."""
@@ -65,6 +66,8 @@ def accepted_items(bench: Bench) -> dict[str, Any]:
     subtopics = read_records(bench.topics.table("topics"), Topic)
     target = study.writing.per_subtopic
     wanted: Wanted = {t.topic_id: _scaled(target, study.writing.surplus) for t in subtopics}
+    if study.writing.method == "llm" and bench.carried is not None:
+        wanted = _beside_carried(bench.carried, wanted, target, study.writing.surplus)
     written: list[Done] = []
     before = -1
     for number in range(1, study.writing.rounds + 1):
@@ -105,6 +108,18 @@ def _refuse_nothing(bench: Bench, written: list[Done]) -> None:
 
 def _scaled(per_subtopic: dict[Stratum, int], surplus: float) -> dict[Stratum, int]:
     return {stratum: math.ceil(count * surplus) for stratum, count in per_subtopic.items()}
+
+
+def _beside_carried(carried: Done, wanted: Wanted, target: dict[Stratum, int], surplus: float) -> Wanted:
+    """A model is asked for what the items carried over leave open; if the audits refuse some, the next round asks."""
+    have = Counter((c.topic_id, c.stratum) for c in read_records(carried.table("candidates"), Candidate))
+    return {
+        topic_id: {
+            stratum: min(counts[stratum], math.ceil(max(0, count - have[topic_id, stratum]) * surplus))
+            for stratum, count in target.items()
+        }
+        for topic_id, counts in wanted.items()
+    }
 
 
 def _next_wanted(wanted: Wanted, missing: dict[tuple[str, Stratum], int], surplus: float, anew: bool) -> Wanted:
@@ -182,7 +197,10 @@ def _audit(bench: Bench, written: list[Done]) -> Done:
         "fingerprint": bench.base["fingerprint"],
         "embedder": bench.base["embedder"],
     }
-    inputs = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
+    inputs: dict[str, Any] = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
+    if bench.carried is not None:
+        depends |= {"carried": bench.carried.key}
+        inputs |= {"carried_over": bench.carried.table("candidates")}
     with Step("audit") as step:
         done = audit(bench.shard("audit", "audit", depends, inputs))
         step.outcome = f"{done.counts['accepted']} of {done.counts['candidates']} accepted by the suites"

@@ -21,12 +21,27 @@ from tasks.taxonomy_stage import embed_texts, search
 
 
 def _candidates(shard: Shard) -> list[Candidate]:
-    """The candidates of all writing shards in the order of the shards, each id once."""
+    """The candidates of all writing shards in the order of the shards, each id once.
+
+    Items carried over from the bank before stand first, so that of two alike they are the earlier one; one that was
+    written again is taken as it was written now.
+    """
     found: dict[str, Candidate] = {}
     for path in shard.inputs["candidates"]:
         for candidate in tables.read_records(path, Candidate):
             found.setdefault(candidate.candidate_id, candidate)
-    return list(found.values())
+    again = {candidate.item_id: candidate for candidate in reversed(found.values())}
+    first = [again.get(one.item_id, one) for one in _carried(shard)]
+    items = {candidate.item_id for candidate in first}
+    return [*first, *(candidate for candidate in found.values() if candidate.item_id not in items)] if first else list(
+        found.values()
+    )
+
+
+def _carried(shard: Shard) -> list[Candidate]:
+    """Candidates carried over from the bank before; none where the build follows no bank."""
+    path = shard.inputs.get("carried_over")
+    return tables.read_records(path, Candidate) if path else []
 
 
 def _vectors(shard: Shard, items: Sequence[Candidate | BankItem], chunks: Mapping[str, Chunk]) -> dict[str, Any]:
@@ -103,6 +118,8 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
         tables.read_records(shard.inputs["findings"], Finding),
         tables.read_records(shard.inputs["verdicts"], Verdict),
         wanted,
+        {candidate.item_id for candidate in _carried(shard)},
+        shard.inputs.get("refused"),
     )
     if not items:
         raise BankError(

@@ -221,3 +221,10 @@ def study_summary(name: str, done: Mapping[str, Any], responses: int) -> None:
 
 def _percent(value: float | None) -> str:
     return "not estimable" if value is None else f"{value:.1%}"
+
+
+def release_artifacts(study: str, folder: Path) -> None:
+    """What became of each item since the bank before, and the link to the page with all of them."""
+    _link(study, "release-page", folder / "diff.html", "Difference to the bank before")
+    text = (folder / "diff.md").read_text(encoding="utf-8")
+    create_markdown_artifact(text, key=artifact_key(study, "release"), description="What became of each item")

@@ -165,3 +165,30 @@ def test_spare_items_are_swapped_in_where_keys_would_stand_out() -> None:
     assert [c.candidate_id for c in surplus] == ["c-bb"]
     chosen, _ = locking.choose([*first, *spare], {"c-ccc": ["clang"]}, {"easy": 1})
     assert [c.candidate_id for c in chosen] == ["c-a", "c-bb"], "never for a flagged one"
+
+
+def test_items_of_the_release_before_keep_their_place() -> None:
+    held, better = candidate("a", quote="Lesions are at least 3 mm"), candidate("b", quote="The cord")
+    flag, verdicts = [finding(held, "flag", "clang")], [verdict(held), verdict(better)]
+    first, _ = locking.lock([held, better], flag, verdicts, WANTED)
+    assert [item.candidate_id for item in first] == ["c-b"]
+    items, _ = locking.lock([held, better], flag, verdicts, WANTED, {held.item_id})
+    assert [item.candidate_id for item in items] == ["c-a"]
+
+
+def test_a_fact_an_item_of_the_release_before_asks_is_not_asked_by_a_rarer_stratum() -> None:
+    held, rarer = candidate("a", "hard"), candidate("b", "synthesis")
+    wanted: dict[Stratum, int] = {"easy": 0, "medium": 0, "hard": 1, "synthesis": 1}
+    verdicts = [verdict(held), verdict(rarer)]
+    assert [i.candidate_id for i in locking.lock([held, rarer], [], verdicts, wanted)[0]] == ["c-b"]
+    assert [i.candidate_id for i in locking.lock([held, rarer], [], verdicts, wanted, {held.item_id})[0]] == ["c-a"]
+
+
+def test_what_reviewers_refused_is_not_locked_again() -> None:
+    one, two = candidate("a"), candidate("b", quote="The cord")
+    items, funnel = locking.lock(
+        [one, two], [], [verdict(one), verdict(two)], WANTED, (), {one.item_id: "review: flawed"}
+    )
+    assert [item.candidate_id for item in items] == ["c-b"]
+    assert locking.unbalanced(funnel) == []
+    assert [(row.outcome, row.count) for row in funnel if row.reason == "review: flawed"] == [("rejected", 1)]
