@@ -15,7 +15,7 @@ class StudyRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     study: str = Field(description="path of the study file (YAML)")
-    results: str = Field("data/results", description="folder of all results")
+    results: str = Field("data/results", description="folder of all results, or s3://, gs://, az:// and a prefix")
     retry_unresolved: bool = Field(False, description="ask again what an earlier run gave up")
 
     @property
