@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 
 StudyPath = Annotated[Path, typer.Argument(help="study file (YAML)", show_default=False)]
-Results = Annotated[Path, typer.Option("--results", help="folder of all results")]
-DEFAULT_RESULTS = Path("data/results")
+Results = Annotated[str, typer.Option("--results", help="folder of all results, or s3://, gs://, az:// and a prefix")]
+DEFAULT_RESULTS = "data/results"
 
 
 @app.command()
@@ -126,16 +126,18 @@ def check(study: StudyPath) -> None:
 
 @app.command()
 def verify(
-    bank: Annotated[Path, typer.Argument(help="folder of a locked bank", show_default=False)],
+    bank: Annotated[str, typer.Argument(help="folder of a locked bank, or its address", show_default=False)],
 ) -> None:
     """Check a locked bank against its manifest: file hashes, item ids, every quote at its place in its passage.
 
     Example: examgen verify data/results/ms_mri/bank/<bank_id>
     """
+    from tasks.mirror import at_hand
     from tasks.verification import verify_bank
 
-    for line in verify_bank(bank):
-        typer.echo(line)
+    with at_hand(bank) as folder:
+        for line in verify_bank(folder):
+            typer.echo(line)
 
 
 @app.command()

@@ -15,7 +15,11 @@ class StudyRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", title="Study")
 
     study: str = Field(title="Study file", description="path of the study file (YAML), seen from the worker's folder")
-    results: str = Field("data/results", title="Results folder", description="folder of all results")
+    results: str = Field(
+        "data/results",
+        title="Results folder",
+        description="folder of all results, or s3://, gs://, az:// and a prefix",
+    )
     retry_unresolved: bool = Field(
         False, title="Ask again what was given up", description="items an earlier run left unresolved are asked again"
     )

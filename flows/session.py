@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from examgen.study import load_study
-from tasks import run_log, server, serving, tally
+from tasks import mirror, run_log, server, serving, tally
 from tasks.ledger import paid_now
 from tasks.preflight import preflight
 from tasks.progress import say, spent
@@ -21,10 +21,10 @@ from tasks.workplace import Workplace, prefect_home
 class Session:
     """The flows of one study against the server of this sitting."""
 
-    def __init__(self, study: Path, results: Path) -> None:
+    def __init__(self, study: Path, results: str | Path) -> None:
         from flows.request import StudyRequest
 
-        self.request = StudyRequest(study=str(study.resolve()), results=str(results.resolve()))
+        self.request = StudyRequest(study=str(study.resolve()), results=mirror.named(results))
 
     def build(self) -> None:
         """Build and lock the bank."""
@@ -83,7 +83,7 @@ def _calm_logs() -> None:
 
 
 @contextlib.contextmanager
-def session(study: Path, results: Path, needs: str = "") -> Iterator[Session]:
+def session(study: Path, results: str | Path, needs: str = "") -> Iterator[Session]:
     """Check the study, start or find a server, hand out the flows, say what it cost.
 
     `needs` is what must be there already ("bank", "evaluation", "results"): its lack is said before a server starts.

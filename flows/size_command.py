@@ -65,7 +65,7 @@ def size(
     simulate: Annotated[int | None, typer.Option(help="replicates of a simulation to show beside the sums")] = None,
     page: Annotated[Path | None, typer.Option(help="also write the page with the power curves there")] = None,
     print_only: Annotated[bool, typer.Option("--print-only", help="of a study: no flow, nothing written")] = False,
-    results: Annotated[Path, typer.Option("--results", help="folder of all results")] = Path("data/results"),
+    results: Annotated[str, typer.Option("--results", help="folder of all results, or s3://…")] = "data/results",
 ) -> None:
     """How many items a paired comparison needs, exactly and with proof; what a bank of a given size can do.
 
@@ -185,13 +185,14 @@ def _show(sizing: Any, items: int | None, simulate: int | None, page: Path | Non
         print(f"\nPage: {page}")
 
 
-def _flow(path: Path, items: int | None, results: Path) -> None:
+def _flow(path: Path, items: int | None, results: str) -> None:
     """The study's contrasts as a Prefect flow, against the server of this sitting."""
     import os
 
     from examgen.planned_contrasts import resolved
     from examgen.study import load_study
     from tasks import server, serving
+    from tasks.mirror import named
     from tasks.workplace import prefect_home
 
     _need_contrasts(path, resolved(load_study(path).sizing, path.resolve().parent))
@@ -202,7 +203,7 @@ def _flow(path: Path, items: int | None, results: Path) -> None:
         from flows.request import StudyRequest
         from flows.size_benchmark import size_benchmark
 
-        done = size_benchmark(StudyRequest(study=str(path.resolve()), results=str(results.resolve())), items)
+        done = size_benchmark(StudyRequest(study=str(path.resolve()), results=named(results)), items)
     folder = Path(done["folder"])
     print((folder / "sizing.txt").read_text(encoding="utf-8"))
     print(f"Tables {folder}\nPage   {folder / 'sizing.html'}")

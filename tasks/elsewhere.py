@@ -32,7 +32,7 @@ def carry_out(module: str, function: str, version: str, shard: dict[str, Any]) -
         _same_code(asked.stage, stages.version_of(asked.stage), version)
         _same_folder(asked)
         # A journal of its own for every try: a worker that was given up as lost may still be writing to another.
-        with tally.apart() as counts, progress.noting() as steps, ledger.written_by(uuid.uuid4().hex[:8]):
+        with tally.apart() as counts, progress.noting() as steps, ledger.written_by(uuid.uuid4().hex[:8], True):
             done = stage.here(asked)
     except ExamGenError as error:
         return {"failed": type(error).__name__, "message": str(error)}

@@ -96,8 +96,9 @@ def use(bank: Path, release: Path) -> bool:
     note = root / "latest_bank.json"
     if not note.is_file():
         return False
-    latest = store.read_json(note)
+    place = Workplace(root.parent, root.name)
+    latest = place.latest("bank")
     if not latest["folder"].startswith(str(bank.resolve())):
         return False
-    Workplace(root.parent, root.name).point("bank", {**latest, "folder": str(release)})
+    place.point("bank", {**latest, "folder": str(release)})
     return True

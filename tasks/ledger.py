@@ -56,16 +56,21 @@ JOURNAL = ".calls.jsonl"
 """How the name of every journal ends."""
 
 _writer: ContextVar[str] = ContextVar("writer", default="")
+_among_others: ContextVar[bool] = ContextVar("among_others", default=False)
 
 
 @contextlib.contextmanager
-def written_by(name: str) -> Iterator[None]:
-    """Journals opened in this block carry this name: two writers that know nothing of each other share no file."""
-    token = _writer.set(name)
+def written_by(name: str, among_others: bool = False) -> Iterator[None]:
+    """Journals opened in this block carry this name: two writers that know nothing of each other share no file.
+
+    `among_others` says that other processes pay from the same budget while this one runs.
+    """
+    token, other = _writer.set(name), _among_others.set(among_others)
     try:
         yield
     finally:
         _writer.reset(token)
+        _among_others.reset(other)
 
 
 def shared_budget(folder: str | Path, limit: float | None) -> Budget:
@@ -76,8 +81,8 @@ def shared_budget(folder: str | Path, limit: float | None) -> Budget:
     """
     with _budgets_lock:
         name = str(Path(folder).resolve())
-        if name not in _budgets or _writer.get():
-            counted = [] if _writer.get() and limit is None else journals(folder)
+        if name not in _budgets or _among_others.get():
+            counted = [] if _among_others.get() and limit is None else journals(folder)
             paid = sum(call.cost or 0.0 for place in counted for call in calls_of(place))
             _budgets[name] = Budget(limit, paid)
         _budgets[name].limit = limit

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from examgen.errors import RunError
 from examgen.ids import canonical_json, digest
-from tasks import run_log, run_record, runner, store
+from tasks import mirror, run_log, run_record, runner, store
 from tasks.code_version import code_version
 from tasks.run_record import DONE_FILE
 
@@ -58,6 +58,9 @@ class Shard(BaseModel):
     def finished(self) -> Done | None:
         """What an earlier run left, if it finished."""
         note = Path(self.folder) / DONE_FILE
+        behind = mirror.current()
+        if behind and not note.is_file():
+            behind.fetch_unit(f"work/{self.stage}/{self.key}")
         if not note.is_file():
             return None
         # The folder may have been moved or fetched from a store since: where it is now counts.
@@ -171,6 +174,14 @@ def stage(name: str, *modules: str, retries: int = 0, elsewhere: bool = False) -
         here = functools.partial(_carry_out, work=work)
 
         def perform(shard: Shard) -> Done:
+            done = _there(shard)
+            behind = mirror.current()
+            if behind:
+                behind.publish_files()
+                behind.publish_unit(f"work/{shard.stage}/{shard.key}")
+            return done
+
+        def _there(shard: Shard) -> Done:
             if not elsewhere or runner.cluster() is None or shard.finished() or _bound_here(shard):
                 return here(shard)
             Path(shard.folder).parent.mkdir(parents=True, exist_ok=True)

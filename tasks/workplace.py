@@ -12,39 +12,51 @@ from filelock import FileLock, Timeout
 
 from examgen.errors import BankError, RunError
 from examgen.study import Study
-from tasks import run_log, store
+from tasks import mirror, run_log, store
 
 PROJECT = Path(__file__).resolve().parents[1]
 """The repository: where suites, lexicons and the sample study are."""
 
 
+_PATHS = ("folder", "bank", "report")
+"""Keys of a pointer that hold paths."""
+
+
 def prefect_home(results: str | Path) -> Path:
     """Folder of the Prefect records of runs with a server of our own."""
-    return Path(results).resolve() / ".prefect"
+    return mirror.local_results(results) / ".prefect"
 
 
 class Workplace:
-    """Folders and pointers of one study under the results folder."""
+    """Folders and pointers of one study under the results folder, or under the local folder before a store."""
 
     def __init__(self, results: str | Path, study: str) -> None:
-        self.root = Path(results).resolve() / study
+        self.root = mirror.local_results(results) / study
+        self._store = f"{str(results).rstrip('/')}/{study}" if mirror.remote(results) else ""
         self.work = self.root / "work"
         self.replies = self.root / "replies"
         self.banks = self.root / "bank"
         self.evaluations = self.root / "evaluations"
 
     def point(self, name: str, value: dict[str, Any]) -> None:
-        """Remember which bank or evaluation is the latest."""
-        store.write_json(self.root / f"latest_{name}.json", value)
+        """Remember which bank or evaluation is the latest; paths in the study's folder are kept relative to it."""
+        inside = {key: self._inside(str(value[key])) for key in _PATHS if key in value}
+        store.write_json(self.root / f"latest_{name}.json", {**value, **inside})
 
     def latest(self, name: str) -> dict[str, Any]:
         """The latest bank or evaluation; `BankError` when there is none yet."""
         place = self.root / f"latest_{name}.json"
+        if not place.is_file() and self._store:
+            mirror.Mirror(self._store, self.root).fetch_pointers()
         if not place.is_file():
             what = {"bank": "build", "evaluation": "evaluate", "results": "calibrate"}[name]
             raise BankError(f"{self.root}: no {name} yet: run `examgen {what} STUDY` first")
         found: dict[str, Any] = store.read_json(place)
-        return found
+        return {**found, **{key: str(self.root / found[key]) for key in _PATHS if key in found}}
+
+    def _inside(self, path: str) -> str:
+        """A path relative to the study's folder, so that the folder can be moved; others as they are."""
+        return os.path.relpath(path, self.root) if Path(path).is_relative_to(self.root) else path
 
     def check_free(self) -> None:
         """`RunError` when a run holds the study just now: said before anything is started for a second one."""
@@ -60,7 +72,9 @@ class Workplace:
             lock = FileLock(self.root / ".lock", timeout=0)
             with lock, run_log.about(study=self.root.name):
                 (self.root / ".holder").write_text(f"process {os.getpid()}")
-                yield
+                behind = mirror.Mirror(self._store, self.root).held() if self._store else contextlib.nullcontext()
+                with behind:
+                    yield
         except Timeout as error:
             holder = self.root / ".holder"
             who = holder.read_text() if holder.is_file() else "another process"

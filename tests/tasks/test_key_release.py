@@ -10,6 +10,7 @@ from examgen.errors import BankError
 from tasks import store
 from tasks.key_release import FIXED_BEFORE, release_keys, use
 from tasks.verification import verify_bank
+from tasks.workplace import Workplace
 from tests.panels import answer
 from tests.tasks.bank_folder import keys_csv, make_bank_folder
 
@@ -54,7 +55,7 @@ def test_the_study_s_next_evaluation_asks_about_the_release(tmp_path: Path) -> N
     folder, bank = make_bank_folder(tmp_path)
     release, _ = release_keys(folder, keys_csv(bank, tmp_path / "keys.csv"))
     assert use(folder, release)
-    assert store.read_json(tmp_path / "small/latest_bank.json")["folder"] == str(release)
+    assert Workplace(tmp_path, "small").latest("bank")["folder"] == str(release)
     alone = tmp_path / "elsewhere" / "bank" / "b"
     assert not use(alone, release)
 
