@@ -8,28 +8,31 @@ from typing import Any
 
 from prefect import flow
 
-from examgen.answers import PARSER_VERSION, orders_of, pilot
+from examgen.answers import PARSER_VERSION, orders_of
 from examgen.endpoints import panel_endpoints
 from examgen.ids import digest
 from examgen.records import BankItem
 from examgen.study import Endpoint, Study
 from examgen.tables import read_records
 from flows.request import StudyRequest
-from tasks import store
-from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
+from tasks import artifacts, store
+from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers, why_incomplete
+from tasks.pilot_sample import pilot_sample
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
-from tasks.stages import Done, Shard, forget, make_shard, run_shards
+from tasks.stages import Done, Shard, ended, forget, make_shard, run_shards
 from tasks.workplace import Workplace
 
 
 @flow(name="evaluate-panel", flow_run_name="{request.name} · evaluate")
-def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
-    """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
+def evaluate_panel(request: StudyRequest) -> Any:
+    """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder, rows, and the
+    endpoints that are incomplete with the reason, which the state of the run names too."""
     study = request.load()
     place = Workplace(request.results, study.study)
     with place.alone(), bars:
-        return _evaluate(study, place, request.retry_unresolved)
+        done = _evaluate(study, place, request.retry_unresolved)
+    return ended(done, done["incomplete"])
 
 
 def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
@@ -37,7 +40,8 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     items = read_records(str(bank / "bank.parquet"), BankItem)
     writers = store.read_json(bank / "bank.lock.json")["writers"]
     endpoints = panel_endpoints(study)
-    plain = {endpoint.id: _shards(study, place, bank, items, endpoint, "", retry) for endpoint in endpoints}
+    few, about = _few(study, place, bank, items)
+    plain = {endpoint.id: _shards(study, place, bank, items, few, endpoint, "", retry) for endpoint in endpoints}
     for shard in (shard for shards in plain.values() for shard in shards if retry):
         earlier = shard.finished()
         if earlier and earlier.counts["unresolved"]:
@@ -47,21 +51,20 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
         shards: list[Shard] = []
         for endpoint in endpoints:
             address = servers.get(endpoint.id, {}).get("base_url", "")
-            mine = _shards(study, place, bank, items, endpoint, address, retry) if address else plain[endpoint.id]
+            mine = _shards(study, place, bank, items, few, endpoint, address, retry) if address else plain[endpoint.id]
             bars.start(f"asking {endpoint.id}", sum(len(s.inputs["item_ids"]) for s in mine if s.finished() is None))
             shards += mine
-        done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
+        with artifacts.live_progress(study.study, [f"asking {endpoint.id}" for endpoint in endpoints]):
+            done = run_shards(ask_panel, shards, lane=lambda shard: str(shard.inputs["endpoint"]["id"]))
         by_endpoint = _by_endpoint(shards, done)
         rows = sum(d.counts["rows"] for d in done)
         step.outcome = f"{rows} responses of {len(endpoints)} endpoints to {len(items)} items"
-    for endpoint in endpoints:
-        if not all(d.facts["complete"] for d in by_endpoint[endpoint.id]):
-            reasons = {d.facts["stopped"] or "some items are unresolved" for d in by_endpoint[endpoint.id]}
-            why = "; ".join(sorted(reasons))
-            say(f"    note: {endpoint.id} is incomplete ({why}); go on: examgen evaluate STUDY --retry-unresolved")
+    short = {e.id: why for e in endpoints if (why := why_incomplete(by_endpoint[e.id]))}
+    for name, why in short.items():
+        say(f"    note: {name} is {why}; go on: examgen evaluate STUDY --retry-unresolved")
     runtimes = _runtimes(place, servers)
     described = [endpoint_row(study, e, writers, runtimes.get(e.id, ""), by_endpoint[e.id]) for e in endpoints]
-    return _compact(study, place, bank, described, by_endpoint)
+    return {**_compact(study, place, bank, described, by_endpoint, about), "incomplete": short}
 
 
 def _runtimes(place: Workplace, servers: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -74,14 +77,33 @@ def _runtimes(place: Workplace, servers: dict[str, dict[str, str]]) -> dict[str,
     return known
 
 
+def _few(study: Study, place: Workplace, bank: Path, items: Sequence[BankItem]) -> tuple[Sequence[str], str]:
+    """Items asked in more orders than the bank's own, and how they were chosen."""
+    panel = study.panel
+    if panel.orders == 1:
+        return [], "asked in the bank's own order only"
+    if panel.order_scope == "bank":
+        return [item.item_id for item in items], "all items"
+    few, about = pilot_sample(place, bank, items, panel.pilot_items)
+    say(f"    option-order pilot: {about}")
+    return few, about
+
+
 def _shards(
-    study: Study, place: Workplace, bank: Path, items: Sequence[BankItem], endpoint: Endpoint, address: str, retry: bool
+    study: Study,
+    place: Workplace,
+    bank: Path,
+    items: Sequence[BankItem],
+    few: Sequence[str],
+    endpoint: Endpoint,
+    address: str,
+    retry: bool,
 ) -> list[Shard]:
-    """Endpoint × order × repeat × slice of items, and once more without stems if the study asks for that."""
+    """Endpoint × order × repeat × slice of items, and once more without stems if the study asks for that. `few` are
+    the items asked in the other orders."""
     panel = study.panel
     widest = max((len(item.options) for item in items), default=4)
     whole = [item.item_id for item in items]
-    few = pilot(items, panel.pilot_items) if panel.order_scope == "pilot" else whole
     shards = []
     for no_stem in (False, True) if panel.no_stem else (False,):
         for order in orders_of(widest, 1 if no_stem else panel.orders):
@@ -138,7 +160,12 @@ def _by_endpoint(shards: Sequence[Shard], done: Sequence[Done]) -> dict[str, lis
 
 
 def _compact(
-    study: Study, place: Workplace, bank: Path, described: Sequence[Any], by_endpoint: dict[str, list[Done]]
+    study: Study,
+    place: Workplace,
+    bank: Path,
+    described: Sequence[Any],
+    by_endpoint: dict[str, list[Done]],
+    orders_of_what: str,
 ) -> dict[str, Any]:
     depends = {
         "bank": bank.name,
@@ -155,6 +182,7 @@ def _compact(
             "origin": "panel",
             "abstention": study.panel.abstention,
             "parser_version": PARSER_VERSION,
+            "option_orders": orders_of_what,
         },
     }
     done = compact(make_shard(study.study, "compact", f"{study.study} · compact", place.work, depends, inputs))

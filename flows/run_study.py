@@ -11,16 +11,17 @@ from flows.calibrate_results import calibrate_results
 from flows.evaluate_panel import evaluate_panel
 from flows.request import StudyRequest
 from flows.write_report import write_report
+from tasks.stages import ended
 
 
 @flow(name="run-study", flow_run_name="{request.name} · whole study")
-def run_study(request: StudyRequest) -> dict[str, Any]:
-    """Do everything a study says; returns what the last page of a run shows."""
+def run_study(request: StudyRequest) -> Any:
+    """Do everything a study says; returns what the last page of a run shows. The state names incomplete endpoints."""
     bank = build_bank(request)
-    evaluate_panel(request)
+    evaluation = evaluate_panel(request)
     results = calibrate_results(request)
     report = write_report(request)
-    return {
+    done = {
         "title": request.load().title or request.name,
         "bank_id": bank["bank_id"],
         "bank_folder": bank["folder"],
@@ -29,3 +30,4 @@ def run_study(request: StudyRequest) -> dict[str, Any]:
         "accuracy": results["accuracy"],
         "report": report["report"],
     }
+    return ended(done, evaluation["incomplete"])

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import re
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+import httpx
+from prefect.artifacts import (
+    create_link_artifact,
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
+from prefect.exceptions import PrefectException
 
 from examgen.tables import read_rows
 from tasks import store
+from tasks.progress import bars
 
 ROWS_SHOWN = 500
 """Rows of a table artifact at most; the Parquet table holds them all."""
@@ -84,3 +97,49 @@ def results_artifacts(study: str, folder: Path, accuracy: Sequence[Mapping[str, 
     report = folder / "report.html"
     if report.is_file():
         create_link_artifact(report.as_uri(), link_text="Report", key=artifact_key(study, "report"))
+
+
+LIVE_EVERY = 10.0
+"""Least seconds between two states of a live progress artifact; many endpoints are shown less often, for each state is
+a call of the server."""
+
+
+@contextlib.contextmanager
+def live_progress(study: str, names: Sequence[str], every: float | None = None) -> Iterator[None]:
+    """A progress artifact for each of these bars while the block runs: percentage, rows, rate and time left.
+
+    Each is one row of Prefect's database, written over. What the server cannot take is left out: a picture of the run
+    never stops it.
+    """
+    every = max(LIVE_EVERY, 2.0 * len(names)) if every is None else every
+    ended = threading.Event()
+    around = contextvars.copy_context()  # the thread belongs to the same flow run
+    thread = threading.Thread(target=around.run, args=(_show, study, tuple(names), every, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(2 * every)
+
+
+def _show(study: str, names: Sequence[str], every: float, ended: threading.Event) -> None:
+    shown: dict[str, UUID] = {}
+    said: dict[str, str] = {}
+    last = False
+    while not last:
+        last = ended.wait(every)
+        for name in names:
+            found = bars.progress_of(name)
+            if not found.total or said.get(name) == found.line():
+                continue
+            said[name] = found.line()
+            percent = 100.0 * found.done / found.total
+            try:
+                if name in shown:
+                    update_progress_artifact(shown[name], percent, description=f"{name}: {said[name]}")
+                else:
+                    key = artifact_key(study, name)
+                    shown[name] = create_progress_artifact(percent, key=key, description=f"{name}: {said[name]}")
+            except (httpx.HTTPError, PrefectException):
+                continue

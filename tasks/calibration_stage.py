@@ -8,6 +8,7 @@ from typing import Any
 from examgen import calibration, keys, tables
 from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Response, Topic
 from examgen.report import page
+from examgen.result_rows import marked_incomplete
 from examgen.study import Sizing, Statistics, parse_study
 from expectations import contracts
 from tasks import store
@@ -48,6 +49,8 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     results["abstention"] = keys.abstention_rows(
         items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
     )
+    incomplete = {endpoint.endpoint_id for endpoint in endpoints if not endpoint.complete}
+    results = {name: marked_incomplete(rows, incomplete) for name, rows in results.items()}
     for name, rows in results.items():
         contracts.check(name, rows)
         store.write(folder / f"{name}.parquet", name, rows)
