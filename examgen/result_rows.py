@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from examgen.statistics.estimate import Estimate, not_estimable
 
 Row = dict[str, Any]
+
+_ENDPOINT_LABELS = ("endpoint_id", "endpoint_a", "endpoint_b", "first", "second")
 
 
 def result(statistic: str, estimate: Estimate, /, **labels: str) -> Row:
@@ -25,3 +28,15 @@ def number(
 def unknown(statistic: str, method: str, reason: str, n: int = 0, /, **labels: str) -> Row:
     """A row that says why there is no number."""
     return result(statistic, not_estimable(method, reason, n=n), **labels)
+
+
+def marked_incomplete(rows: Iterable[Row], incomplete: Collection[str]) -> list[Row]:
+    """The rows, with a note on those of endpoints that left rows unresolved, which count for nothing."""
+    found = []
+    for row in rows:
+        named = [row[label] for label in _ENDPOINT_LABELS if row.get(label) in incomplete]
+        if named and "note" in row:
+            note = f"incomplete: {', '.join(dict.fromkeys(named))}"
+            row = {**row, "note": f"{row['note']}; {note}" if row["note"] else note}
+        found.append(row)
+    return found

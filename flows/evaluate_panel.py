@@ -9,7 +9,7 @@ from typing import Any
 
 from prefect import flow
 
-from examgen.answers import PARSER_VERSION, orders_of, pilot
+from examgen.answers import PARSER_VERSION, orders_of
 from examgen.endpoints import answering, panel_endpoints
 from examgen.ids import digest
 from examgen.records import BankItem
@@ -18,22 +18,25 @@ from examgen.tables import read_records
 from flows.request import StudyRequest
 from tasks import artifacts, runner, store
 from tasks.arms import replies_digest
-from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers
+from tasks.panel_stage import ask_panel, compact, endpoint_row, local_servers, why_incomplete
+from tasks.pilot_sample import pilot_sample
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish
 from tasks.run_record import recorded
-from tasks.stages import Done, Shard, forget, make_shard, run_shards
+from tasks.stages import Done, Shard, ended, forget, make_shard, run_shards
 from tasks.workplace import Workplace
 
 
 @flow(name="evaluate-panel", flow_run_name="{request.name} · evaluate")
-def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
-    """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder and rows."""
+def evaluate_panel(request: StudyRequest) -> Any:
+    """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder, rows, and the
+    endpoints that are incomplete with the reason, which the state of the run names too."""
     with artifacts.followed(request.name):
         study = request.load()
         place = Workplace(request.results, study.study)
         with place.alone(), recorded(place, "evaluate-panel"), runner.using(study.runner), bars:
-            return _evaluate(study, place, request.retry_unresolved)
+            done = _evaluate(study, place, request.retry_unresolved)
+    return ended(done, done["incomplete"])
 
 
 def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
@@ -41,7 +44,8 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     items = read_records(str(bank / "bank.parquet"), BankItem)
     writers = store.read_json(bank / "bank.lock.json")["writers"]
     endpoints = panel_endpoints(study)
-    asked = Asking(study, place, bank, items, retry)
+    few, about = _few(study, place, bank, items)
+    asked = Asking(study, place, bank, items, few, retry)
     plain: dict[str, list[Shard]] = {}
     for endpoint in endpoints:
         plain[endpoint.id] = asked.known(endpoint, plain)
@@ -61,16 +65,14 @@ def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
                 by_endpoint.setdefault(shard.inputs["endpoint"]["id"], []).append(result)
         rows = sum(d.counts["rows"] for done in by_endpoint.values() for d in done)
         step.outcome = f"{rows} responses of {len(endpoints)} endpoints to {len(items)} items"
-    for endpoint in endpoints:
-        if not all(d.facts["complete"] for d in by_endpoint[endpoint.id]):
-            reasons = {d.facts["stopped"] or "some items are unresolved" for d in by_endpoint[endpoint.id]}
-            why = "; ".join(sorted(reasons))
-            say(f"    note: {endpoint.id} is incomplete ({why}); go on: examgen evaluate STUDY --retry-unresolved")
+    short = {e.id: why for e in endpoints if (why := why_incomplete(by_endpoint[e.id]))}
+    for name, why in short.items():
+        say(f"    note: {name} is {why}; go on: examgen evaluate STUDY --retry-unresolved")
     runtimes = _runtimes(place, servers)
     described = [
         endpoint_row(study, e, writers, runtimes.get(e.asks or e.id, ""), by_endpoint[e.id]) for e in endpoints
     ]
-    return _compact(study, place, bank, described, by_endpoint)
+    return {**_compact(study, place, bank, described, by_endpoint, about), "incomplete": short}
 
 
 def _lane(shard: Shard) -> str:
@@ -98,6 +100,18 @@ def _finished(shards: Sequence[Shard]) -> bool:
     return bool(shards) and all(shard.finished() is not None for shard in shards)
 
 
+def _few(study: Study, place: Workplace, bank: Path, items: Sequence[BankItem]) -> tuple[Sequence[str], str]:
+    """Items asked in more orders than the bank's own, and how they were chosen."""
+    panel = study.panel
+    if panel.orders == 1:
+        return [], "asked in the bank's own order only"
+    if panel.order_scope == "bank":
+        return [item.item_id for item in items], "all items"
+    few, about = pilot_sample(place, bank, items, panel.pilot_items)
+    say(f"    option-order pilot: {about}")
+    return few, about
+
+
 def _waves(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
     """Endpoints that can be asked side by side: an arm after the wave of what it starts from."""
     waves: list[list[Endpoint]] = []
@@ -112,12 +126,14 @@ def _waves(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
 @dataclass(frozen=True)
 class Asking:
     """What is asked of every endpoint: order × repeat × slice of items, and once more without stems if the study asks
-    for that. An arm starts from finished shards of another endpoint, slice by slice, and always sees the question."""
+    for that. An arm starts from finished shards of another endpoint, slice by slice, and always sees the question.
+    `few` are the items asked in the other orders."""
 
     study: Study
     place: Workplace
     bank: Path
     items: Sequence[BankItem]
+    few: Sequence[str]
     retry: bool
 
     def known(self, endpoint: Endpoint, others: dict[str, list[Shard]]) -> list[Shard]:
@@ -142,11 +158,10 @@ class Asking:
         panel = self.study.panel
         widest = max((len(item.options) for item in self.items), default=4)
         whole = [item.item_id for item in self.items]
-        few = pilot(self.items, panel.pilot_items) if panel.order_scope == "pilot" else whole
         found: list[Shard] = []
         for no_stem in (False, True) if panel.no_stem and not endpoint.after else (False,):
             for order in orders_of(widest, 1 if no_stem else panel.orders):
-                asked = whole if order == 0 else few
+                asked = whole if order == 0 else self.few
                 for repeat in range(1 if no_stem else panel.repeats):
                     for first in range(0, len(asked), panel.shard_items):
                         part = asked[first : first + panel.shard_items]
@@ -189,7 +204,12 @@ class Asking:
 
 
 def _compact(
-    study: Study, place: Workplace, bank: Path, described: Sequence[Any], by_endpoint: dict[str, list[Done]]
+    study: Study,
+    place: Workplace,
+    bank: Path,
+    described: Sequence[Any],
+    by_endpoint: dict[str, list[Done]],
+    orders_of_what: str,
 ) -> dict[str, Any]:
     depends = {
         "bank": bank.name,
@@ -206,6 +226,7 @@ def _compact(
             "origin": "panel",
             "abstention": study.panel.abstention,
             "parser_version": PARSER_VERSION,
+            "option_orders": orders_of_what,
         },
     }
     done = compact(make_shard(study.study, "compact", f"{study.study} · compact", place.work, depends, inputs))

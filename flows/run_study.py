@@ -12,13 +12,14 @@ from flows.evaluate_panel import evaluate_panel
 from flows.request import StudyRequest
 from flows.write_report import write_report
 from tasks import artifacts
+from tasks.stages import ended
 
 
 @flow(name="run-study", flow_run_name="{request.name} · whole study")
-def run_study(request: StudyRequest) -> dict[str, Any]:
-    """Do everything a study says; returns what the last page of a run shows."""
+def run_study(request: StudyRequest) -> Any:
+    """Do everything a study says; returns what the last page of a run shows. The state names incomplete endpoints."""
     bank = build_bank(request)
-    answers = evaluate_panel(request)
+    evaluation = evaluate_panel(request)
     results = calibrate_results(request)
     report = write_report(request)
     done = {
@@ -30,5 +31,5 @@ def run_study(request: StudyRequest) -> dict[str, Any]:
         "accuracy": results["accuracy"],
         "report": report["report"],
     }
-    artifacts.study_summary(request.name, done, answers["rows"])
-    return done
+    artifacts.study_summary(request.name, done, evaluation["rows"])
+    return ended(done, evaluation["incomplete"])

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 from uuid import UUID
 
+import httpx
 from prefect.artifacts import (
     create_link_artifact,
     create_markdown_artifact,
@@ -22,6 +23,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 from prefect.context import FlowRunContext
+from prefect.exceptions import PrefectException
 
 from examgen.errors import InputError
 from examgen.tables import read_rows
@@ -29,7 +31,8 @@ from tasks import run_log, store
 from tasks.progress import bars
 
 PROGRESS_EVERY = 5.0
-"""Seconds between updates of a progress artifact."""
+"""Least seconds between two states of a progress artifact; many at a time are shown less often, for each state is a
+call of the server."""
 
 ROWS_SHOWN = 500
 """Rows of a table artifact at most; the Parquet table holds them all."""
@@ -55,7 +58,11 @@ def followed(study: str) -> Iterator[None]:
 
 
 class _Shown:
-    """Progress artifacts of the pieces of work that are under way, brought up to date now and then."""
+    """Progress artifacts of the pieces of work that are under way: percentage, steps, rate and time left.
+
+    Each is one row of Prefect's database, written over. What the server cannot take is left out: a picture of the run
+    never stops it.
+    """
 
     def __init__(self, study: str) -> None:
         self._study = study
@@ -72,19 +79,20 @@ class _Shown:
             self._thread.start()
 
     def _follow(self) -> None:
-        while not self._over.wait(PROGRESS_EVERY):
+        while not self._over.wait(max(PROGRESS_EVERY, 2.0 * len(self._made))):
             self._tell()
 
     def _tell(self) -> None:
         for name, (count, total) in bars.counts().items():
             if not count or self._told.get(name) == count:
                 continue
-            percent = min(100.0, 100.0 * count / total)
-            if name in self._made:
-                update_progress_artifact(self._made[name], progress=percent)
-            else:
-                key = artifact_key(self._study, name)
-                self._made[name] = create_progress_artifact(percent, key=key, description=f"{name}: {total:,} in all")
+            percent, about = min(100.0, 100.0 * count / total), f"{name}: {bars.progress_of(name).line()}"
+            with contextlib.suppress(httpx.HTTPError, PrefectException):
+                if name in self._made:
+                    update_progress_artifact(self._made[name], percent, description=about)
+                else:
+                    key = artifact_key(self._study, name)
+                    self._made[name] = create_progress_artifact(percent, key=key, description=about)
             self._told[name] = count
 
     def __exit__(

@@ -75,6 +75,7 @@ class EndpointModel:
 
     def __post_init__(self) -> None:
         self.gate = Gate(self.endpoint.concurrency)
+        self._decoding = decoding(self.endpoint)
         for model, takes in self.ledger.found_out:
             if model == self.endpoint.model:
                 self.capability.recall(takes)
@@ -97,7 +98,7 @@ class EndpointModel:
 
     def hash_of(self, request: ChatRequest) -> str:
         """The hash a reply to this request is stored under."""
-        return request.hash_for(self.endpoint.model, self.address, decoding(self.endpoint))
+        return request.hash_for(self.endpoint.model, self.address, self._decoding)
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """One reply: stored, or got with at most `endpoint.attempts` attempts. Never raises for what an endpoint
@@ -136,7 +137,8 @@ class EndpointModel:
                 return replace(reply, outcome="stopped")
             if last:
                 return reply
-            await asyncio.sleep(self.backoff.seconds(tries, attempt.retry_after))
+            if not self.breaker.open:  # a dead endpoint is not waited for
+                await asyncio.sleep(self.backoff.seconds(tries, attempt.retry_after))
 
     async def _once(self, request: ChatRequest, tokens: int, most: float) -> tuple[Attempt, float, int]:
         """One attempt in a slot, unless the endpoint or the budget is at its end. Waiting for a retry holds no slot."""
@@ -185,7 +187,8 @@ class EndpointModel:
                 self.capability.usage = attempt.prompt_tokens is not None
         elif attempt.outcome != "rate_limited":
             why = redacted(attempt.error or attempt.outcome, self.key)
-            self.breaker.failed(self.hash_of(request), why, attempt.refusal or attempt.outcome == "connection")
+            refused = attempt.refusal or attempt.outcome == "connection"
+            self.breaker.failed(self.hash_of(request), why, refused, attempt.unreached)
 
     def _cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """Money of a call from the endpoint's prices per million tokens; None when prices or usage are unknown."""
@@ -250,3 +253,8 @@ def decoding(endpoint: Endpoint) -> Mapping[str, Any]:
 def stable_address(endpoint: Endpoint) -> str:
     """The address in a request's hash: a local server's changes with every start, its model does not."""
     return "local" if endpoint.kind == "local" else public_address(endpoint.base_url)
+
+
+def request_hash(endpoint: Endpoint, request: ChatRequest) -> str:
+    """The hash under which the reply of an endpoint to a request with its own settings filled in is stored."""
+    return request.hash_for(endpoint.model, stable_address(endpoint), decoding(endpoint))

@@ -10,7 +10,7 @@ from examgen.agreement import screener_rows
 from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Record, Response, Topic, Verdict
 from examgen.report import page
 from examgen.report.figures import all_figures
-from examgen.result_rows import Row
+from examgen.result_rows import Row, marked_incomplete
 from examgen.study import Sizing, Statistics, parse_study
 from expectations import contracts
 from tasks import store
@@ -70,6 +70,8 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
     )
     results["agreement"] = agreement_of(bank)
+    incomplete = {endpoint.endpoint_id for endpoint in endpoints if not endpoint.complete}
+    results = {name: marked_incomplete(rows, incomplete) for name, rows in results.items()}
     for name, rows in results.items():
         contracts.check(name, rows)
         store.write(folder / f"{name}.parquet", name, rows)

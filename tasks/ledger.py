@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import IO, Any
 from examgen.chat import FINAL, ChatReply
 from examgen.records import Call
 
+_HEAD = b'{"request_hash":"'
+"""How a line begins: the hash is the first field of a call."""
 _EXTRA = ("final", "logprobs", "attempts", "takes")
 
 
@@ -101,12 +103,14 @@ class Ledger:
     endpoints take, each time something was given up, with the model it was found with.
 
     `earlier` are journals of other shards whose settled replies count too: what was paid is not asked again because
-    items were cut into other shards, or because our code changed.
+    items were cut into other shards, or because our code changed. Of them only `wanted` hashes are kept, if given: a
+    panel has as many journals as shards, and each shard reads them all.
     """
 
     path: str = ""
     found_out: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     earlier: Sequence[Path] = ()
+    wanted: Collection[str] | None = None
     _final: dict[str, ChatReply] = field(default_factory=dict)
     _handle: IO[bytes] | None = None
     _memory: list[Call] = field(default_factory=list)
@@ -115,9 +119,10 @@ class Ledger:
         writer = _writer.get()
         if self.path and writer:
             self.path = f"{self.path.removesuffix(JOURNAL)}-{writer}{JOURNAL}"
+        wanted = None if self.wanted is None else frozenset(name.encode() for name in self.wanted)
         for other in self.earlier:
             if str(other) != self.path:
-                self._take(_lines(other))
+                self._take(_lines(other, wanted))
         if not self.path:
             return
         place = Path(self.path)
@@ -187,10 +192,15 @@ def _ends_with_newline(place: Path) -> bool:
         return handle.read(1) == b"\n"
 
 
-def _lines(place: Path) -> Iterator[dict[str, Any]]:
-    """Whole lines of a journal. A line cut by a kill is skipped: its call was in flight."""
+def _lines(place: Path, wanted: Collection[bytes] | None = None) -> Iterator[dict[str, Any]]:
+    """Whole lines of a journal. A line cut by a kill is skipped: its call was in flight. Lines of hashes that are not
+    wanted are not parsed, unless they say what the endpoint takes."""
     with place.open("rb") as handle:
         for raw in handle:
+            if wanted is not None and raw.startswith(_HEAD):
+                name = raw[len(_HEAD) : raw.find(b'"', len(_HEAD))]
+                if name not in wanted and b'"takes":' not in raw:
+                    continue
             try:
                 line = json.loads(raw)
             except ValueError:

@@ -8,7 +8,7 @@ import functools
 import json
 import os
 import ssl
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,6 +109,7 @@ class LangChainWire:
             "http_async_client": waiting,
             "http_client": blocking,
             "cache": False,
+            "use_responses_api": False,  # one protocol for every endpoint: chat completions
         }
         self._model = DirectChat(**settings)
         self._connection = Connection(base_url, "chat/completions", _headers(self._model, key), _certificates())
@@ -278,9 +279,10 @@ def make_model(
     budget: Budget | None = None,
     retry_unresolved: bool = False,
     earlier: Sequence[Path] = (),
+    wanted: Collection[str] | None = None,
 ) -> EndpointModel:
     """A `ChatModel` for an endpoint. `base_url` is a local server's address; `journal` the file its calls are kept in,
-    `earlier` journals whose replies count too.
+    `earlier` journals whose replies count too, `wanted` the hashes of all that will be asked (None: unknown).
 
     Make it inside the event loop it is used in, and close it. `EndpointError` when the key or the local server is
     missing.
@@ -297,7 +299,7 @@ def make_model(
         LangChainWire(endpoint, address or OPENAI, key),
         key="" if key == NO_KEY else key,
         address=stable_address(endpoint),
-        ledger=Ledger(journal, earlier=earlier),
+        ledger=Ledger(journal, earlier=earlier, wanted=wanted),
         budget=budget or Budget(),
         retry_unresolved=retry_unresolved,
     )

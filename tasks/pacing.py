@@ -107,18 +107,20 @@ class Backoff:
 
 @dataclass
 class Breaker:
-    """Opens when different requests fail in a row with nothing answered between: the endpoint is dead, not an item bad.
+    """Opens when calls fail in a row with nothing answered between: the endpoint is dead, not an item bad.
 
     `refusals` is the number of different requests refused for the endpoint's own sake (key, credit, address,
-    connection)
-    that opens it; `failures` the same for passing faults.
+    connection cut) that opens it; `failures` the same for passing faults; `connects` the number of attempts in a row
+    that could not even connect, of whichever request: a server that is not there says nothing about a request.
     """
 
     refusals: int = 5
     failures: int = 12
+    connects: int = 5
     reason: str = ""
     _refused: set[str] = field(default_factory=set)
     _failed: set[str] = field(default_factory=set)
+    _unreached: int = 0
 
     @property
     def open(self) -> bool:
@@ -129,9 +131,15 @@ class Breaker:
         """Something came back: the endpoint lives."""
         self._refused.clear()
         self._failed.clear()
+        self._unreached = 0
 
-    def failed(self, request_hash: str, why: str, refusal: bool) -> None:
-        """A request failed; opens the breaker when enough different ones have."""
+    def failed(self, request_hash: str, why: str, refusal: bool, unreached: bool = False) -> None:
+        """An attempt failed; opens the breaker when enough have."""
         (self._refused if refusal else self._failed).add(request_hash)
-        if len(self._refused) >= self.refusals or len(self._failed) >= self.failures:
+        self._unreached = self._unreached + 1 if unreached else 0
+        if (
+            len(self._refused) >= self.refusals
+            or len(self._failed) >= self.failures
+            or self._unreached >= self.connects
+        ):
             self.reason = self.reason or why

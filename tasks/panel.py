@@ -19,13 +19,13 @@ from examgen import arms, study, tables
 from examgen.answers import PARSER_VERSION, AnswerPrompt, orders_of, prompt
 from examgen.answers.accounting import Account, account
 from examgen.answers.responses import forces_letters, reread, respond, respond_likelihood
-from examgen.chat import ChatReply, ChatRequest
+from examgen.chat import ChatRequest
 from examgen.errors import BankError
 from examgen.ids import digest, seed_of
 from examgen.records import BankItem, Response
 from tasks import store
 from tasks.arms import Arm
-from tasks.asking import EndpointModel
+from tasks.asking import EndpointModel, request_hash
 from tasks.baseline_panel import baseline_rows
 from tasks.ledger import shared_budget
 from tasks.panel_context import PanelContext
@@ -76,7 +76,8 @@ def evaluate_shard(
 ) -> ShardReport:
     """Ask one endpoint about some items of a bank and write the rows; whatever is already settled is not asked again.
 
-    Items with fewer than `order` + 1 options have no such order and no row. `progress` is called with 1 for each row.
+    Items with fewer than `order` + 1 options have no such order and no row. `progress` is called with numbers of rows
+    done since.
     Raises BankError for an unknown item, InputError or EndpointError for an unusable endpoint; what the endpoint does
     wrong is in the rows.
     """
@@ -93,6 +94,8 @@ def evaluate_shard(
     stopped = capabilities = ""
     if endpoint.kind == "baseline":
         rows = baseline_rows(list(bank.values()), items, endpoint, order, repeat, context)
+        if progress:
+            progress(len(rows))
     else:
         shard = _Shard(bank, items, endpoint, order, repeat, out, context, progress)
         rows = asyncio.run(shard.run())
@@ -172,6 +175,8 @@ class _Shard:
         from tasks.llm import make_model
 
         context = self._context
+        asked = {item.item_id: self._prompt(item) for item in self._items}
+        requests = {item.item_id: self._requests(item, asked[item.item_id]) for item in self._items}
         journal = journal_path(
             self._endpoint, [item.item_id for item in self._items], self._order, self._repeat, context, self._out
         )
@@ -181,6 +186,7 @@ class _Shard:
             journal=journal,
             budget=shared_budget(Path(journal).parent, context.budget),
             earlier=sorted(Path(journal).parent.glob(f"*{self._endpoint.id}-o*.calls.jsonl")),
+            wanted=self._wanted(requests),
             retry_unresolved=context.retry_unresolved,
         )
         room = asyncio.Semaphore(2 * self._endpoint.concurrency + 64)
@@ -188,7 +194,7 @@ class _Shard:
 
         async def one(item: BankItem) -> None:
             try:
-                rows[item.item_id] = await self._answer(model, item)
+                rows[item.item_id] = await self._answer(model, item, asked[item.item_id], requests[item.item_id])
             finally:
                 room.release()
             if self._progress:
@@ -209,9 +215,15 @@ class _Shard:
             self.stopped = "the study's budget is spent"
         return [rows[item.item_id] for item in self._items]
 
-    async def _answer(self, model: EndpointModel, item: BankItem) -> Response:
+    def _wanted(self, requests: Mapping[str, Sequence[ChatRequest]]) -> set[str] | None:
+        """Hashes of what will be asked; None for an arm, whose requests hold replies that are read on the way."""
+        if self._arm is not None:
+            return None
+        return {request_hash(self._endpoint, request) for each in requests.values() for request in each}
+
+    def _prompt(self, item: BankItem) -> AnswerPrompt:
         panel = self._context.panel
-        asked = prompt(
+        return prompt(
             item,
             self._order,
             system_prompt=panel.system_prompt,
@@ -219,18 +231,52 @@ class _Shard:
             examples=self._examples,
             no_stem=self._context.no_stem,
         )
+
+    def _requests(self, item: BankItem, asked: AnswerPrompt) -> list[ChatRequest]:
+        """What is asked about an item: one request, or, for likelihoods, one for each option's text."""
+        endpoint, place = self._endpoint, f"{item.item_id}/{self._order}/{self._repeat}"
+        if endpoint.mode == "option_likelihood":
+            return [
+                ChatRequest(
+                    (*asked.messages[:-1], ("user", item.stem)),
+                    "panel",
+                    temperature=endpoint.temperature,
+                    max_tokens=_LONGEST_OPTION,
+                    token_logprobs=True,
+                    extra=_forced(option, endpoint),
+                    tag=f"{place}/likelihood/{number}",
+                )
+                for number, option in enumerate(item.options)
+            ]
+        wants = endpoint.mode == "letter_logprobs" or endpoint.kind == "local"
+        return [
+            ChatRequest(
+                asked.messages,
+                "panel",
+                temperature=endpoint.temperature,
+                max_tokens=endpoint.max_tokens,
+                top_logprobs=_TOP_LOGPROBS if wants else 0,
+                tag=f"{place}/{self._mode_name}",
+            )
+        ]
+
+    async def _answer(
+        self, model: EndpointModel, item: BankItem, asked: AnswerPrompt, requests: Sequence[ChatRequest]
+    ) -> Response:
         if self._arm is not None:
-            return await self._arm.answer(model, item, asked, self._request(item, asked))
+            return await self._arm.answer(model, item, asked, requests[0])
+        abstention = self._context.panel.abstention
         if self._endpoint.mode == "option_likelihood":
-            return await self._likelihood(model, item, asked)
-        request = self._request(item, asked)
+            replies = [await model.ask(request) for request in requests]
+            return respond_likelihood(item, asked, replies, self._endpoint.id, self._order, self._repeat)
+        (request,) = requests
         settled = self._kept.get(item.item_id)
         if settled is not None and settled.request_hash == model.hash_of(request):
             self.reused += 1
             return (
                 settled
                 if settled.parser_version == PARSER_VERSION
-                else reread(settled, item, abstention=panel.abstention, constrained=self._constrained)
+                else reread(settled, item, abstention=abstention, constrained=self._constrained)
             )
         reply = await model.ask(request)
         model.ledger.forget(reply.request_hash)
@@ -245,34 +291,6 @@ class _Shard:
             constrained=self._constrained,
             mode_name=self._mode_name,
         )
-
-    def _request(self, item: BankItem, asked: AnswerPrompt) -> ChatRequest:
-        wants = self._endpoint.mode == "letter_logprobs" or self._endpoint.kind == "local"
-        return ChatRequest(
-            asked.messages,
-            "panel",
-            temperature=self._endpoint.temperature,
-            max_tokens=self._endpoint.max_tokens,
-            top_logprobs=_TOP_LOGPROBS if wants else 0,
-            tag=f"{item.item_id}/{self._order}/{self._repeat}/{self._mode_name}",
-        )
-
-    async def _likelihood(self, model: EndpointModel, item: BankItem, asked: AnswerPrompt) -> Response:
-        """Force each option's text as the reply to the stem and take its likelihood."""
-        replies: list[ChatReply] = []
-        messages = (*asked.messages[:-1], ("user", item.stem))
-        for place, option in enumerate(item.options):
-            request = ChatRequest(
-                messages,
-                "panel",
-                temperature=self._endpoint.temperature,
-                max_tokens=_LONGEST_OPTION,
-                token_logprobs=True,
-                extra=_forced(option, self._endpoint),
-                tag=f"{item.item_id}/{self._order}/{self._repeat}/likelihood/{place}",
-            )
-            replies.append(await model.ask(request))
-        return respond_likelihood(item, asked, replies, self._endpoint.id, self._order, self._repeat)
 
 
 def _forced(text: str, endpoint: study.Endpoint) -> dict[str, object]:

@@ -8,20 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from examgen import study, tables
+from examgen import study
 from examgen.endpoints import manifest_row, role_of
-from examgen.records import Call, EndpointRow, Response
+from examgen.records import EndpointRow
 from examgen.study import Endpoint, Study
-from tasks import store, tally
+from tasks import compaction, store, tally
 from tasks.evaluation_folder import NOTE, response_path
 from tasks.keys import public_address
-from tasks.ledger import calls_of, journals
+from tasks.ledger import journals
 from tasks.local_server import LocalServer
 from tasks.panel import PanelContext, evaluate_shard
 from tasks.progress import bars
 from tasks.stages import Done, Shard, stage
-
-RESPONSE_KEY = ("item_id", "endpoint_id", "order", "repeat", "mode")
 
 
 @stage("panel", "examgen.answers", "examgen.baselines", elsewhere=True)
@@ -69,11 +67,19 @@ def local_servers(endpoints: Sequence[Endpoint], context: int = 2048) -> Iterato
         yield found
 
 
+def why_incomplete(done: Sequence[Done]) -> str:
+    """Why an endpoint's rows are not all settled, and how many are not; "" when they are."""
+    open_rows = sum(d.counts["unresolved"] for d in done)
+    if all(d.facts["complete"] for d in done):
+        return ""
+    reasons = dict.fromkeys(d.facts["stopped"] for d in done if d.facts["stopped"])
+    return f"incomplete, {open_rows} rows unresolved: {'; '.join(reasons) or 'attempts were used up'}"
+
+
 def endpoint_row(
     whole: Study, endpoint: Endpoint, writers: Sequence[str], runtime: str, done: Sequence[Done]
 ) -> EndpointRow:
     """The manifest row of an endpoint as it was used, over all its shards."""
-    stopped = [d.facts["stopped"] for d in done if d.facts["stopped"]]
     found = [d.facts["capabilities"] for d in done if d.facts["capabilities"]]
     address = {"baseline": "in process", "local": "loopback"}.get(endpoint.kind, public_address(endpoint.base_url))
     return manifest_row(
@@ -83,31 +89,22 @@ def endpoint_row(
         capabilities=found[-1] if found else "",
         base_url=address,
         complete=all(d.facts["complete"] for d in done),
-        note="; ".join(dict.fromkeys(stopped)),
+        note=why_incomplete(done),
     )
 
 
-@stage("compact")
+@stage("compact", "tasks.compaction")
 def compact(shard: Shard, folder: Path) -> dict[str, Any]:
     """The evaluation folder: responses by endpoint, the endpoints, every call; each row there once."""
     counts: Counter[str] = Counter()
     for endpoint_id, paths in shard.inputs["responses"].items():
-        rows = [row for path in paths for row in tables.read_records(path, Response)]
-        rows.sort(key=lambda row: (row.item_id, row.order, row.repeat, row.mode))
-        keys = Counter(tuple(getattr(row, name) for name in RESPONSE_KEY) for row in rows)
-        twice = [key for key, number in keys.items() if number > 1]
-        wanted = shard.inputs["expected"][endpoint_id]
-        if twice or len(rows) != wanted:
-            raise tables.TableError(
-                f"endpoint {endpoint_id}: {len(rows)} responses of {wanted}, {len(twice)} of them twice"
-            )
-        store.write(response_path(folder, endpoint_id), "responses", rows)
-        counts["rows"] += len(rows)
-        counts.update(str(row.status) for row in rows)
+        place = response_path(folder, endpoint_id)
+        statuses = compaction.compact_responses(paths, place, endpoint_id, shard.inputs["expected"][endpoint_id])
+        counts["rows"] += statuses.total()
+        counts.update(statuses)
     store.write(
         folder / "endpoints.parquet", "endpoints", [EndpointRow.model_validate(r) for r in shard.inputs["endpoints"]]
     )
     store.write_json(folder / NOTE, shard.inputs["note"])
-    calls: list[Call] = [call for place in journals(Path(shard.inputs["journals"])) for call in calls_of(place)]
-    store.write(folder / "calls.parquet", "calls", calls)
-    return {"counts": {**counts, "calls": len(calls)}}
+    calls = compaction.write_calls(journals(Path(shard.inputs["journals"])), folder / "calls.parquet")
+    return {"counts": {**counts, "calls": calls}}

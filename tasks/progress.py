@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import TracebackType
 
 from rich.console import Console
@@ -17,16 +18,21 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from tasks import run_log
 
-LINE_EVERY = 20.0
-"""Seconds between plain progress lines of one long stage."""
+LINE_EVERY = 10.0
+"""Seconds between plain progress lines."""
+_NAMED = 3
+"""Pieces of work named in a plain line; more are counted."""
 
 console = Console(stderr=True, highlight=False)
 
@@ -45,6 +51,46 @@ def noting() -> Iterator[Counter[str]]:
         _noted.reset(token)
 
 
+@dataclass(frozen=True)
+class Advance:
+    """How far a piece of work is: steps done and in all, steps a second since it started, seconds left (None:
+    unknown)."""
+
+    done: int
+    total: int
+    rate: float
+    left: float | None
+
+    def line(self) -> str:
+        """In words: "120 of 600, 15.2/s, about 32 s left"."""
+        said = f"{self.done:,} of {self.total:,}"
+        if self.rate and self.done < self.total:
+            said += f", {self.rate:.1f}/s"
+        return said if self.left is None else f"{said}, about {duration(self.left)} left"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def advance_of(done: int, total: int, seconds: float) -> Advance:
+    """From the steps done in some seconds."""
+    rate = done / seconds if seconds > 0 else 0.0
+    return Advance(done, total, rate, (total - done) / rate if rate > 0 and done < total else None)
+
+
+class _Rate(ProgressColumn):
+    """Steps a second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate of the last half minute, or of the whole when it is done."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed else "", style="progress.data.speed")
+
+
 class Bars:
     """Named progress bars; without a terminal, a line now and then. Safe to advance from several threads."""
 
@@ -52,7 +98,8 @@ class Bars:
         self._lock = threading.Lock()
         self._totals: dict[str, int] = {}
         self._counts: dict[str, int] = {}
-        self._said: dict[str, float] = {}
+        self._began: dict[str, float] = {}
+        self._said = time.monotonic()
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
 
@@ -64,6 +111,7 @@ class Bars:
                 TextColumn("{task.description:<28}"),
                 BarColumn(),
                 MofNCompleteColumn(),
+                _Rate(),
                 TimeElapsedColumn(),
                 TimeRemainingColumn(),
             )
@@ -84,8 +132,10 @@ class Bars:
         if _noted.get() is not None:
             return
         with self._lock:
+            if not self._running():
+                self._said = time.monotonic()
             self._totals[name], self._counts[name] = total, 0
-            self._said[name] = time.monotonic()
+            self._began[name] = time.monotonic()
             if self._progress:
                 self._bars[name] = self._progress.add_task(name, total=total)
 
@@ -101,9 +151,31 @@ class Bars:
             self._counts[name] += steps
             if self._progress:
                 self._progress.update(self._bars[name], completed=self._counts[name])
-            elif time.monotonic() - self._said[name] > LINE_EVERY:
-                self._said[name] = time.monotonic()
-                say(f"    {name}: {self._counts[name]} of {self._totals[name]}")
+            elif time.monotonic() - self._said > LINE_EVERY:
+                self._said = time.monotonic()
+                say(f"    {self._line()}")
+
+    def _running(self) -> list[str]:
+        return [name for name, total in self._totals.items() if self._counts[name] < total]
+
+    def _line(self) -> str:
+        """Everything under way in one line."""
+        names = self._running() or list(self._totals)[-1:]
+        if len(names) == 1:
+            return f"{names[0]}: {self._advance(names[0]).line()}"
+        shown = [f"{name} {self._counts[name]:,}/{self._totals[name]:,}" for name in names[:_NAMED]]
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        left = [found.left for name in names if (found := self._advance(name)).left is not None]
+        last = f"; about {duration(max(left))} left" if left else ""
+        return ", ".join(shown + more) + last
+
+    def _advance(self, name: str) -> Advance:
+        return advance_of(self._counts[name], self._totals[name], time.monotonic() - self._began[name])
+
+    def progress_of(self, name: str) -> Advance:
+        """How far a piece of work is; one nobody announced has no steps."""
+        with self._lock:
+            return self._advance(name) if name in self._totals else Advance(0, 0, 0.0, None)
 
     def reach(self, name: str, done: int) -> None:
         """Set the number of steps done."""
@@ -113,10 +185,6 @@ class Bars:
         """Steps done and announced of every piece of work under way or done."""
         with self._lock:
             return {name: (self._counts[name], total) for name, total in self._totals.items() if total}
-
-    def count(self, name: str) -> tuple[int, int]:
-        """Steps done and announced."""
-        return self._counts.get(name, 0), self._totals.get(name, 0)
 
 
 bars = Bars()

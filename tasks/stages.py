@@ -7,7 +7,7 @@ import logging
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
+from prefect.states import Completed
 from pydantic import BaseModel, ConfigDict
 
 from examgen.errors import RunError
@@ -233,6 +234,14 @@ def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str]
         last[name] = future
         submitted.append(future)
     return [_settled(shard, future.result()) for shard, future in zip(shards, submitted, strict=True)]
+
+
+def ended(found: dict[str, Any], incomplete: Mapping[str, str]) -> Any:
+    """What a flow returns: its value, or, where endpoints are incomplete, the same in a state that names them."""
+    if not incomplete:
+        return found
+    message = "; ".join(f"{name} is {why}" for name, why in incomplete.items())
+    return Completed(name="Incomplete", message=message, data=found)
 
 
 def forget(shard: Shard) -> None:

@@ -63,6 +63,40 @@ def write_arrow(path: str | Path, table: pa.Table) -> None:
     write_bytes(path, sink.getvalue().to_pybytes())
 
 
+def write_stream(path: str | Path, name: str, tables_: Iterable[pa.Table]) -> int:
+    """Write the named table from pieces of it, one row group each, whole or not at all; returns how many rows.
+
+    No more than one piece is in memory. The bytes depend on the pieces alone.
+    """
+    schema = tables.as_table(name, []).schema
+    place, count = str(path), 0
+    remote = "://" in place
+    target = Path(place)
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        if not remote:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        found, inner = tables.filesystem(place if remote else str(temporary))
+        with (
+            found.open_output_stream(inner) as sink,
+            pq.ParquetWriter(sink, schema, compression="zstd", version="2.6", store_schema=True) as writer,
+        ):
+            for piece in tables_:
+                writer.write_table(piece.cast(schema))
+                count += piece.num_rows
+        if not remote:
+            with temporary.open("rb") as handle:
+                os.fsync(handle.fileno())
+            temporary.replace(target)
+            _sync_folder(target.parent)
+    except OSError as error:
+        raise _disk_error(place, error) from error
+    finally:
+        if not remote:
+            temporary.unlink(missing_ok=True)
+    return count
+
+
 def write(path: str | Path, name: str, rows: Iterable[BaseModel | Mapping[str, Any]]) -> int:
     """Write rows as the named table; returns how many."""
     table = tables.as_table(name, rows)

@@ -59,11 +59,13 @@ def letter_of(body: dict[str, Any]) -> str:
 @dataclass
 class StubServer:
     """`reply` maps a request body to text; `faults` maps a fault to its rate per attempt; `poisoned` maps a piece of
-    prompt text to the fault it always meets. `refuses` are body fields answered with a 400 that names them."""
+    prompt text to the fault it always meets, `statuses` to the HTTP status it always gets. `refuses` are body fields
+    answered with a 400 that names them."""
 
     reply: Callable[[dict[str, Any]], str] = letter_of
     faults: dict[str, float] = field(default_factory=dict)
     poisoned: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
     latency: float = 0.0
     retry_after: str = "0.05"
@@ -145,6 +147,9 @@ class StubServer:
                     name,
                 )
         prompt = json.dumps(body["messages"], ensure_ascii=False)
+        for text, status in self.statuses.items():
+            if text in prompt:
+                return _error(status, "no")
         fault = self._fault(prompt)
         self.injected[fault] += bool(fault)
         if self.record:

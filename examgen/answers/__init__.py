@@ -1,6 +1,6 @@
 """Asking for a letter and reading it back: the prompt, the order of the options, the conservative parser."""
 
-from examgen.answers.order import content_choice, orders_of, pilot, shown_order
+from examgen.answers.order import content_choice, disagreement, orders_of, pilot, shown_order
 from examgen.answers.parser import PARSER_VERSION, Reading, parse
 from examgen.answers.prompt import ABSTENTION, AnswerPrompt, prompt
 
@@ -10,6 +10,7 @@ __all__ = [
     "AnswerPrompt",
     "Reading",
     "content_choice",
+    "disagreement",
     "orders_of",
     "parse",
     "pilot",

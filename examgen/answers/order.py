@@ -4,11 +4,11 @@ sample."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from examgen.ids import seed_of
-from examgen.records import BankItem
+from examgen.records import BankItem, Response
 
 
 def shown_order(options: int, order: int) -> tuple[int, ...]:
@@ -26,6 +26,16 @@ def orders_of(options: int, setting: Literal[1, 4, "all"]) -> tuple[int, ...]:
     `options`."""
     wanted = options if setting == "all" else int(setting)
     return tuple(range(min(wanted, options)))
+
+
+def disagreement(responses: Iterable[Response]) -> dict[str, int]:
+    """Item id -> number of distinct options chosen, over first answers with the stem shown and in the bank's own
+    order."""
+    chosen: dict[str, set[int]] = defaultdict(set)
+    for row in responses:
+        if row.choice is not None and row.order == 0 and row.repeat == 0 and row.mode != "no_stem":
+            chosen[row.item_id].add(row.choice)
+    return {item_id: len(options) for item_id, options in chosen.items()}
 
 
 def pilot(items: Sequence[BankItem], size: int, disagreement: Mapping[str, int] | None = None) -> list[str]:

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ("run", "build", "evaluate", "calibrate", "report", "verify", "init", "check", "ui", "estimate")
+COMMANDS = (
+    "run", "build", "evaluate", "calibrate", "report", "verify", "init", "check", "ui", "estimate", "rescore", "export",
+    "import",
+)  # fmt: skip
 
 
 def examgen(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

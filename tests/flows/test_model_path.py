@@ -27,7 +27,7 @@ from tasks.ledger import journals
 from tests import stub_author
 from tests.flows.test_kill import CORPUS, FILES, ROOT
 from tests.stub_server import FAULTS, StubServer
-from tests.without_prefect import build, direct
+from tests.without_prefect import build, direct, evaluate
 
 KEY = "planted-93f1c2-b77d0e"
 CACHES = ("texts", "embeddings", "index")
@@ -197,12 +197,40 @@ def test_a_model_builds_a_bank(undisturbed: tuple[Place, StubServer]) -> None:
 def test_the_writer_in_the_panel_is_named_so(undisturbed: tuple[Place, StubServer]) -> None:
     place, _ = undisturbed
     with direct():
-        done = evaluate_panel.evaluate_panel.fn(StudyRequest(study=place.study, results=place.results))
+        done = evaluate(StudyRequest(study=place.study, results=place.results))
     rows = {row["endpoint_id"]: row for row in read_rows(f"{done['folder']}/endpoints.parquet")}
     assert {name: row["role"] for name, row in rows.items()} == {"author": "construction_overlap", "other": "primary"}
     purposes = Counter(row["purpose"] for row in read_rows(f"{done['folder']}/calls.parquet"))
     assert set(purposes) == {"taxonomy", "write", "screen", "panel"}
     assert found_in(place, KEY) == []
+
+
+@pytest.mark.timeout(900)
+def test_an_endpoint_that_dies_half_way_is_named_and_the_others_complete(
+    undisturbed: tuple[Place, StubServer], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = Place(tmp_path / "dying")
+    shutil.copytree(undisturbed[0].folder, place.folder)
+    with StubServer(key=KEY, dies_after=3) as dying:
+        text = Path(place.study).read_text()
+        lives, dies = (f'other, base_url: "{stub.base_url}"' for stub in (undisturbed[1], dying))
+        Path(place.study).write_text(text.replace(lives, dies))
+        with direct():
+            ended = evaluate_panel.evaluate_panel.fn(StudyRequest(study=place.study, results=place.results))
+    assert ended.name == "Incomplete"
+    assert ended.is_completed()
+    assert "other is incomplete" in ended.message
+    assert "account closed" in ended.message
+    assert "author" not in ended.message
+    assert "note: other is incomplete" in capfd.readouterr().err
+    endpoints = {row["endpoint_id"]: row for row in read_rows(f"{ended.data['folder']}/endpoints.parquet")}
+    assert {name: row["complete"] for name, row in endpoints.items()} == {"author": True, "other": False}
+    assert "rows unresolved" in endpoints["other"]["note"]
+    rows = read_rows(f"{ended.data['folder']}/responses/endpoint_id=other/responses.parquet")
+    statuses = Counter(row["status"] for row in rows)
+    assert statuses["parsed"] == 3
+    assert statuses["unresolved"] == len(rows) - 3
+    assert {row["correct"] for row in rows if row["status"] == "unresolved"} == {None}
 
 
 @pytest.mark.timeout(900)

@@ -53,7 +53,7 @@ def test_a_study_as_flows(tmp_path: Path) -> None:
     states, artifacts = asyncio.run(recorded())
     assert states["Completed"] > 8
     assert set(states) <= {"Completed", "Cached"}
-    assert {"tiny-funnel", "tiny-bank", "tiny-accuracy", "tiny-report"} <= artifacts
+    assert {"tiny-funnel", "tiny-bank", "tiny-accuracy", "tiny-report", "tiny-asking-stub"} <= artifacts
 
 
 @pytest.mark.usefixtures("harness")
@@ -73,3 +73,58 @@ def test_an_audit_as_a_flow_says_what_the_command_says(tmp_path: Path) -> None:
     _, artifacts = asyncio.run(recorded())
     parts = ("", "-funnel", "-findings-by-rule", "-cues", "-data-docs")
     assert {f"audit-outside-bank{part}" for part in parts} <= artifacts
+
+
+@pytest.mark.usefixtures("harness")
+def test_the_state_of_a_run_names_an_endpoint_that_is_incomplete() -> None:
+    from prefect import flow
+
+    from tasks.stages import ended
+
+    @flow
+    def inner(incomplete: dict[str, str]) -> Any:
+        return ended({"rows": 3, "incomplete": incomplete}, incomplete)
+
+    @flow
+    def outer() -> Any:
+        found = inner({"far": "incomplete, 3 rows unresolved: account closed"})
+        return found["rows"]
+
+    state = inner({"far": "incomplete, 3 rows unresolved: account closed"}, return_state=True)
+    assert (state.name, state.is_completed()) == ("Incomplete", True)
+    assert "far is incomplete, 3 rows unresolved: account closed" in str(state.message)
+    assert inner({}, return_state=True).name == "Completed"
+    assert outer() == 3, "who calls a flow gets its value"
+
+
+@pytest.mark.usefixtures("harness")
+def test_live_progress_is_one_artifact_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    from prefect import flow
+
+    from tasks import artifacts
+    from tasks.progress import bars
+
+    monkeypatch.setattr(artifacts, "PROGRESS_EVERY", 0.2)
+
+    @flow
+    def asking() -> None:
+        with artifacts.followed("tiny"):
+            bars.start("asking far", 40)
+            for _ in range(4):
+                time.sleep(0.3)
+                bars.advance("asking far", 10)
+
+    asking()
+    found = asyncio.run(progress_artifacts())
+    assert [(key, data) for key, data, _ in found if key == "tiny-asking-far"] == [("tiny-asking-far", 100.0)]
+    assert "asking far: 40 of 40" in {key: said for key, _, said in found}["tiny-asking-far"]
+
+
+async def progress_artifacts() -> list[tuple[str, Any, str]]:
+    from prefect.client.orchestration import get_client
+
+    async with get_client() as client:
+        found = await client.read_artifacts()
+    return [(str(one.key), one.data, str(one.description)) for one in found if one.type == "progress"]

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.outputs import LLMResult
 
 from examgen.chat import ChatReply, ChatRequest
 from examgen.errors import EndpointError
@@ -90,6 +92,55 @@ def test_every_fault_is_called_by_its_name(fault: str, outcome: str, calls: int)
         assert reply.outcome == outcome
         assert stub.calls == calls == reply.attempts == model.sent
         assert reply.error or outcome in ("answered", "refused")
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422])
+def test_what_another_try_cannot_mend_is_sent_once(status: int) -> None:
+    with StubServer(statuses={"Say": status}) as stub:
+        (reply,), model = ask(stub, [request()], attempts=5)
+        assert stub.calls == 1 == model.sent
+    assert f"HTTP {status}: no" in reply.error
+    assert reply.outcome == ("error" if status in (400, 422) else "stopped")
+
+
+def test_errors_in_other_words_than_openais_are_read() -> None:
+    assert llm._said(b'{"detail": "no such model"}') == ("no such model", "", "")
+    assert llm._said(b"<html>gone</html>") == ("<html>gone</html>", "", "")
+    assert llm._said(b'{"error": "busy"}') == ("busy", "", "")
+    assert llm._said(b'{"error": {"message": "x", "code": 1, "type": "t", "param": "p"}}') == ("x", "1 t", "p")
+
+
+def test_a_callback_of_langchain_is_told_of_every_call() -> None:
+    """Bodies and replies go through LangChain, so that tracing sees them."""
+    seen: list[str] = []
+
+    class Listener(BaseCallbackHandler):
+        def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+            seen.append("start")
+
+        def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+            seen.append(response.generations[0][0].text)
+
+    async def run() -> None:
+        with StubServer(reply=lambda body: "A") as stub:
+            endpoint = Endpoint(id="stub", base_url=stub.base_url, model="stub-model")
+            model = llm.make_model(endpoint)
+            wire = model.wire
+            assert isinstance(wire, llm.LangChainWire)
+            wire._model.callbacks = [Listener()]
+            await model.ask(request())
+            await model.close()
+
+    asyncio.run(run())
+    assert seen == ["start", "A"]
+
+
+def test_an_address_keeps_its_query_and_the_organisation_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
+    wire = llm.LangChainWire(Endpoint(id="e", model="m"), "https://host/openai/v1?api-version=2", "k")
+    assert str(wire._connection.url) == "https://host/openai/v1/chat/completions?api-version=2"
+    assert wire._connection._headers["OpenAI-Organization"] == "org-of-mine"
+    assert not [name for name in wire._connection._headers if name.lower().startswith("x-stainless")]
 
 
 def test_a_hang_is_a_timeout() -> None:

@@ -133,14 +133,31 @@ def test_a_rerun_asks_nothing_and_a_lost_journal_costs_nothing(tmp_path: Path) -
     assert "maximum context length" in row["error"]
 
 
-def test_one_poisoned_item_costs_bounded_time(tmp_path: Path) -> None:
-    bank, names = make_bank(tmp_path, 100)
-    with StubServer(poisoned={"Question 50:": "server_error"}) as stub:
-        start = time.monotonic()
-        report = evaluate_shard(bank, names, endpoint(stub, attempts=3), 0, 0, str(tmp_path / "r.parquet"))
-        assert time.monotonic() - start < 30
-        assert stub.calls == 102
-    assert report.account.statuses == {"parsed": 99, "unresolved": 1}
+@pytest.mark.parametrize(
+    ("fault", "calls", "status"), [("server_error", 602, "unresolved"), ("bad_request", 600, "error")]
+)
+def test_one_poisoned_item_of_600_costs_bounded_time(fault: str, calls: int, status: str, tmp_path: Path) -> None:
+    """The 500 is tried `attempts` times, the 400 once; nobody waits for it."""
+    bank, names = make_bank(tmp_path, 600)
+    with StubServer(poisoned={"Question 50:": fault}) as stub:
+        out = tmp_path / "r.parquet"
+        report = evaluate_shard(bank, names, endpoint(stub, attempts=3, concurrency=32, timeout=20.0), 0, 0, str(out))
+        assert stub.calls == calls == report.asked
+    assert report.account.statuses == {"parsed": 599, status: 1}
+    assert report.seconds < 60
+    (row,) = (row for row in tables.read_rows(str(out)) if row["status"] == status)
+    assert row["correct"] is None
+    assert row["attempts"] == calls - 599
+
+
+def test_an_endpoint_that_is_not_there_costs_a_few_calls_whatever_the_bank(tmp_path: Path) -> None:
+    for count in (1, 3, 40):
+        bank, names = make_bank(tmp_path, count)
+        nowhere = Endpoint(id="gone", base_url="http://127.0.0.1:9/v1", model="m", attempts=12, concurrency=2)
+        report = evaluate_shard(bank, names, nowhere, 0, 0, str(tmp_path / f"{count}.parquet"))
+        assert report.asked <= 6
+        assert "cannot connect" in report.stopped
+        assert report.account.statuses == {"unresolved": count}
 
 
 def test_a_dead_endpoint_leaves_incomplete_rows_that_a_rerun_asks(tmp_path: Path) -> None:
