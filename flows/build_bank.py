@@ -22,6 +22,7 @@ from tasks.model_stage import find_topics_by_model
 from tasks.panel_stage import local_servers
 from tasks.progress import Step, bars, say
 from tasks.publishing import publish_bank, publish_documents
+from tasks.semantic_calibration import limits
 from tasks.stages import Done, forget, make_shard
 from tasks.taxonomy_stage import find_topics
 from tasks.workplace import Workplace, corpus_folder, suites_folder
@@ -169,6 +170,7 @@ def _lock(
     carried |= {"verdicts": screened.table("verdicts")}
     if "second" in accepted:
         carried |= {"second_verdicts": accepted["second"].table("verdicts")}
+    judged_by, threshold = limits(study.audits, indexed.facts["embedder"])
     facts = {
         "study": study.study,
         "title": study.title,
@@ -187,6 +189,7 @@ def _lock(
         "suites": audited.facts["suites"],
         "embedder": indexed.facts["embedder"],
         "index": indexed.facts["fingerprint"],
+        "semantic_threshold": threshold,
     }
     if "second" in accepted:
         facts |= {"second_screener": study.screen.second_endpoint, "screen_agreement": accepted["agreement"]}
@@ -199,6 +202,7 @@ def _lock(
         "per_subtopic": study.writing.per_subtopic,
         "suites_version": folder_version(suites, pattern="*.json"),
         "facts": facts,
+        "limits": judged_by,
     }
     inputs = {
         "topics": topics.table("topics"),

@@ -18,6 +18,7 @@ from tasks.acceptance_stage import audit, screen, shortfall
 from tasks.code_version import folder_version
 from tasks.model_stage import keep_drafts, screen_by_model, write_items_by_model
 from tasks.progress import Step, bars, say
+from tasks.semantic_calibration import limits
 from tasks.stages import Done, Shard, make_shard, run_shards
 from tasks.workplace import PROJECT, Workplace, lexicons_folder, suites_folder
 from tasks.writing_stage import write_items
@@ -177,6 +178,7 @@ def _audit(bench: Bench, written: list[Done]) -> Done:
         "audits": bench.study.audits.model_dump(mode="json"),
         "suites_version": folder_version(suites, pattern="*.json"),
         "embedder": bench.base["embedder"],
+        "limits": limits(bench.study.audits, bench.base["embedder"])[0],
     }
     inputs = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
     with Step("audit") as step:
