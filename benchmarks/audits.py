@@ -1,12 +1,14 @@
 """How long the audits take: every rule, the duplicates, the validation by Great Expectations.
 
-python -m benchmarks.audits rules microseconds an item of each rule python -m benchmarks.audits bank 3058 measures,
-duplicates and both suites over so many items python -m benchmarks.audits duplicates 100000 the duplicate filter
-alone, and the memory it takes
+    python -m benchmarks.audits rules 2000          microseconds an item of each rule
+    python -m benchmarks.audits bank 3058           measures, duplicates and the suites over so many items
+    python -m benchmarks.audits growth 3058 20000   the same at two sizes: how the time an item grows
+    python -m benchmarks.audits duplicates 100000   the search for alike texts alone
+    python -m benchmarks.audits whole 100000        all rules, duplicates, semantic pairs of given vectors, suites
 
 Items are made from the words of this module's small vocabulary and a seed, so that nothing has to be downloaded.
 Times are processor seconds of this process, which other programs on the machine disturb less than wall time; both are
-printed.
+printed, with the peak of memory so far.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from examgen.audits import AuditItem, measure_items
-from examgen.audits.duplicates import FLOOR, duplicate_columns, find_pairs
+from examgen.audits.duplicates import FLOOR, duplicate_columns, find_pairs, semantic_pairs
 from examgen.audits.measures import ITEM_RULES, rule_name
 from examgen.ids import item_id, seed_of
 
@@ -85,14 +89,24 @@ def make_items(count: int, near: float = 0.01) -> list[AuditItem]:
     return items
 
 
+USED: dict[str, float] = {}
+"""Processor seconds of the parts that were clocked."""
+
+
+def peak() -> float:
+    """Peak memory of this process so far, MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 @contextmanager
 def clock(what: str, count: int) -> Iterator[None]:
-    """Print the processor and wall time of a block."""
+    """Print the processor and wall time of a block, and the peak of memory after it."""
     wall, processor = time.perf_counter(), time.process_time()
     yield
-    used = time.process_time() - processor
+    used = USED[what] = time.process_time() - processor
     print(
-        f"{what:34s} {used:9.2f} s cpu {time.perf_counter() - wall:9.2f} s wall {1e6 * used / count:9.1f} us/item",
+        f"{what:34s} {used:9.2f} s cpu {time.perf_counter() - wall:9.2f} s wall {1e6 * used / count:9.1f} us/item "
+        f"{peak():8,.0f} MiB peak",
         flush=True,
     )
 
@@ -108,29 +122,42 @@ def rules(count: int = 2000) -> None:
 
 
 def duplicates(count: int) -> None:
-    """The search for duplicates and the memory it takes beyond the items."""
+    """The search for duplicates."""
     items = make_items(count)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with clock(f"duplicates of {count:,}", count):
+    print(f"{count:,} items: {peak():,.0f} MiB before")
+    with clock("duplicates", count):
         pairs = find_pairs(items)
         duplicate_columns(items, pairs, False)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{len(pairs):,} pairs; peak memory {peak / 1024:,.0f} MB, {(peak - before) / 1024:,.0f} MB above the items")
+    print(f"    {len(pairs):,} pairs")
 
 
-def bank(count: int) -> None:
+def given_vectors(count: int, dimensions: int = 384) -> np.ndarray:
+    """Unit vectors (count, dimensions), float32: one in a hundred close to the one before."""
+    chooser = np.random.default_rng(seed_of("benchmark vectors", count))
+    vectors = chooser.standard_normal((count, dimensions), dtype=np.float32)
+    vectors[1::100] = vectors[0 : count - 1 : 100][: len(vectors[1::100])] + np.float32(0.3) * vectors[1::100]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def bank(count: int, semantic: bool = False) -> None:
     """Everything over a bank."""
     from expectations import acceptance, engine
 
     items = make_items(count)
     with clock("import of Great Expectations", count):
         engine.prepare()
-    with clock(f"measures of {count:,}", count):
+    with clock("measures", count):
         frame = measure_items(items, None)
     with clock("duplicates", count):
         pairs = find_pairs(items)
-        columns = duplicate_columns(items, pairs, False)
-    whole = frame.join(columns)
+    if semantic:
+        vectors = given_vectors(count)
+        with clock("semantic pairs", count):
+            pairs += semantic_pairs(items, vectors)
+        del vectors
+    with clock("columns of duplicates", count):
+        whole = frame.join(duplicate_columns(items, pairs, semantic))
     whole.attrs["floor"] = FLOOR
     for suite in ("item_acceptance", "external_bank", "final_bank"):
         with clock(f"suite {suite}", count):
@@ -141,11 +168,29 @@ def bank(count: int) -> None:
         )
 
 
+def whole(count: int) -> None:
+    """Everything over a bank, with semantic pairs of given vectors."""
+    bank(count, semantic=True)
+
+
+def growth(small: int, large: int) -> None:
+    """Processor time an item at two sizes; 1 is linear growth, `large / small` quadratic."""
+    bank(small)
+    first = dict(USED)
+    bank(large)
+    for part, used in USED.items():
+        if part != "import of Great Expectations" and first[part] > 0:
+            print(f"{part:34s} {(used / large) / (first[part] / small):6.2f} x the time an item")
+
+
 def main() -> None:
     """Run the part asked for."""
-    parts: dict[str, Callable[[int], None]] = {"rules": rules, "duplicates": duplicates, "bank": bank}
+    parts: dict[str, Callable[..., None]] = {
+        "rules": rules, "duplicates": duplicates, "bank": bank, "whole": whole, "growth": growth,
+    }  # fmt: skip
+    defaults = {"rules": [2000], "bank": [3058], "duplicates": [100_000], "whole": [100_000], "growth": [3058, 20_000]}
     part = sys.argv[1] if len(sys.argv) > 1 else "rules"
-    parts[part](int(sys.argv[2]) if len(sys.argv) > 2 else {"rules": 2000, "bank": 3058, "duplicates": 100_000}[part])
+    parts[part](*([int(word) for word in sys.argv[2:]] or defaults[part]))
 
 
 if __name__ == "__main__":

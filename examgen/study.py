@@ -144,8 +144,13 @@ class Audits(Part):
     """Which suites accept items."""
 
     suites: str = Field("", description="folder of suites; empty = expectations/suites of the project")
-    near_duplicate: float = Field(0.90, gt=0, le=1)
-    semantic_duplicate: float = Field(0.90, gt=0, le=1)
+    near_duplicate: float | None = Field(
+        None, gt=0, le=1, description="string similarity from which two items are alike; empty = the suite's (0.90)"
+    )
+    semantic_duplicate: float | None = Field(
+        None, gt=0, le=1, description="cosine from which two items say the same; empty = the one calibrated for the "
+        "embedder, 0.90 (the paper's) for an embedder without a calibration"
+    )  # fmt: skip
 
 
 class Screen(Part):

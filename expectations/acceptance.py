@@ -92,13 +92,23 @@ def _check_floor(frame: pd.DataFrame, suite: Suite) -> None:
             )
 
 
-def judge(frame: pd.DataFrame, suites: str | Path, suite: str) -> Judgement:
-    """Judge a frame of measures (see `examgen.audits.measure`) by the suite `<suites>/<suite>.json`.
+def search_floor(suites: str | Path, suite: str, limits: Mapping[str, float] | None = None) -> float:
+    """The similarity from which pairs must be looked for: the lowest limit that a suite judges them by."""
+    asked = load_suite(suites, suite, limits)
+    found = [check.kwargs.get("limit") for check in asked.checks.values() if check.column in duplicates.SCORED]
+    return min((float(limit) for limit in found if limit is not None), default=duplicates.FLOOR)
+
+
+def judge(
+    frame: pd.DataFrame, suites: str | Path, suite: str, limits: Mapping[str, float] | None = None
+) -> Judgement:
+    """Judge a frame of measures (see `examgen.audits.measure`) by the suite `<suites>/<suite>.json`; `limits` by
+    column take the place of the suite's.
 
     A failed check of severity critical rejects the item, any other flags it. A critical check of the whole table that
     fails is a `TableError`. Accepted and rejected add up to the rows offered.
     """
-    asked = load_suite(suites, suite)
+    asked = load_suite(suites, suite, limits)
     _check_floor(frame, asked)
     validation = engine.validate(frame, asked, "candidate_id")
     places = {str(name): place for place, name in enumerate(frame["candidate_id"])}
@@ -161,12 +171,13 @@ def accept(
     earlier: Sequence[Candidate | BankItem | AuditItem] = (),
     item_suite: str = ITEM_SUITE,
     duplicate_suite: str = DUPLICATE_SUITE,
+    limits: Mapping[str, float] | None = None,
 ) -> Acceptance:
     """Audit candidates by the item suite, then those that passed by the duplicate suite.
 
     Each survivor is compared with the survivors before it and with `earlier` (already accepted items, never rejected
     here), so that nothing is dropped as the duplicate of an item that is itself dropped. Pairs are looked for from the
-    lowest limit that the duplicate suite sets.
+    lowest limit that the duplicate suite sets, or `limits` in its place.
     """
     items, known = audit_items(candidates), audit_items(earlier)
     frame = measure_items(items, chunks)
@@ -175,7 +186,7 @@ def accept(
     offered = [item for item in items if item.row_id in passed]
     if not offered:
         return Acceptance(frame, (), first.rejected_ids, first.findings, (first,), first.suite_hash)
-    columns, second = _without_duplicates(frame, known, offered, vectors, suites, duplicate_suite)
+    columns, second = _without_duplicates(frame, known, offered, vectors, suites, duplicate_suite, limits)
     frame = frame.join(columns)
     accepted = set(second.accepted_ids)
     return Acceptance(
@@ -195,17 +206,13 @@ def _without_duplicates(
     vectors: Mapping[str, np.ndarray] | None,
     suites: str | Path,
     suite: str,
+    limits: Mapping[str, float] | None,
 ) -> tuple[pd.DataFrame, Judgement]:
     """Judge duplicates until nobody's partner is a rejected item; each round settles at least one more link of a
     chain.
     """
     everyone = known + offered
-    limits = [
-        check.kwargs.get("limit")
-        for check in load_suite(suites, suite).checks.values()
-        if check.column in duplicates.SCORED
-    ]
-    floor = min((float(limit) for limit in limits if limit is not None), default=duplicates.FLOOR)
+    floor = search_floor(suites, suite, limits)
     pairs = duplicates.find_pairs(everyone, vectors, floor)
     texts = frame.loc[[item.row_id for item in offered], ["candidate_id", "item_id", "topic", "stratum", "key_letter"]]
     rejected: frozenset[str] = frozenset()
@@ -213,7 +220,7 @@ def _without_duplicates(
         columns = duplicates.duplicate_columns(everyone, pairs, bool(vectors), rejected).iloc[len(known) :]
         judged = pd.concat([texts, columns], axis=1)
         judged.attrs["floor"] = floor
-        judgement = judge(judged, suites, suite)
+        judgement = judge(judged, suites, suite, limits)
         if frozenset(judgement.rejected_ids) == rejected:
             break
         rejected = frozenset(judgement.rejected_ids)

@@ -97,8 +97,12 @@ def _check(raw: Any, place: str) -> Check:
     return Check(meta["check_id"], raw["type"], raw["kwargs"], severity, meta["reason"], meta.get("partner", ""))
 
 
-def load_suite(suites: str | Path, name: str) -> Suite:
-    """Read `<suites>/<name>.json`; `InputError` names the file, the expectation and what to do."""
+def load_suite(suites: str | Path, name: str, limits: Mapping[str, float] | None = None) -> Suite:
+    """Read `<suites>/<name>.json`; `InputError` names the file, the expectation and what to do.
+
+    `limits` by column take the place of those in the file, for what depends on the study and not on the suite (the
+    cosine of its embedder). They are part of the hash.
+    """
     path = Path(suites or SUITES) / f"{name}.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -109,6 +113,9 @@ def load_suite(suites: str | Path, name: str) -> Suite:
     raw = content.get("expectations") if isinstance(content, dict) else None
     if not isinstance(raw, list) or not raw:
         raise InputError(f"{path}: a suite has a name and a non-empty list of expectations")
+    if limits:
+        raw = [_limited(expectation, limits) for expectation in raw]
+        content = {**content, "expectations": raw}
     checks: dict[str, Check] = {}
     for number, expectation in enumerate(raw):
         check = _check(expectation, f"{path}: expectation {number}")
@@ -117,6 +124,14 @@ def load_suite(suites: str | Path, name: str) -> Suite:
         checks[check.check_id] = check
     asked = {"name": content.get("name", name), "expectations": raw}
     return Suite(str(asked["name"]), path, checks, content, digest("suite", canonical_json(asked)))
+
+
+def _limited(raw: Any, limits: Mapping[str, float]) -> Any:
+    """An expectation with the limit given for its column, if there is one."""
+    kwargs = raw.get("kwargs") if isinstance(raw, dict) else None
+    if not isinstance(kwargs, dict) or "limit" not in kwargs or kwargs.get("column") not in limits:
+        return raw
+    return {**raw, "kwargs": {**kwargs, "limit": limits[kwargs["column"]]}}
 
 
 def suite_hash(suites: str | Path, *names: str) -> str:

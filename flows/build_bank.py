@@ -27,6 +27,7 @@ from tasks.progress import Step, bars, say
 from tasks.publishing import publish, publish_bank, publish_documents
 from tasks.releases import carry_items, describe_release
 from tasks.run_record import recorded
+from tasks.semantic_calibration import limits
 from tasks.stages import Done, forget, make_shard
 from tasks.taxonomy_stage import find_topics
 from tasks.workplace import Workplace, corpus_folder, suites_folder
@@ -239,6 +240,7 @@ def _lock(
     carried |= {"verdicts": screened.table("verdicts")}
     if "second" in accepted:
         carried |= {"second_verdicts": accepted["second"].table("verdicts")}
+    judged_by, threshold = limits(study.audits, indexed.facts["embedder"])
     facts = {
         "study": study.study,
         "study_hash": study.section_hash(
@@ -256,6 +258,7 @@ def _lock(
         "suites": audited.facts["suites"],
         "embedder": indexed.facts["embedder"],
         "index": indexed.facts["fingerprint"],
+        "semantic_threshold": threshold,
     }
     if "second" in accepted:
         facts |= {"second_screener": study.screen.second_endpoint, "screen_agreement": accepted["agreement"]}
@@ -271,6 +274,7 @@ def _lock(
         "per_subtopic": study.writing.per_subtopic,
         "suites_version": digest(folder_version(suites, pattern="final_bank.json"), contracts_version()),
         "facts": facts,
+        "limits": judged_by,
     }
     inputs = {
         "topics": topics.table("topics"),

@@ -20,6 +20,7 @@ from tasks.acceptance_stage import audit, screen, shortfall
 from tasks.code_version import folder_version
 from tasks.model_stage import keep_drafts, screen_by_model, write_items_by_model
 from tasks.progress import Step, bars, say
+from tasks.semantic_calibration import limits
 from tasks.stages import Done, Shard, make_shard, run_shards
 from tasks.workplace import PROJECT, Workplace, lexicons_folder, suites_folder
 from tasks.writing_stage import write_items
@@ -196,6 +197,7 @@ def _audit(bench: Bench, written: list[Done]) -> Done:
         "suites_version": folder_version(suites, pattern="item_*.json"),
         "fingerprint": bench.base["fingerprint"],
         "embedder": bench.base["embedder"],
+        "limits": limits(bench.study.audits, bench.base["embedder"])[0],
     }
     inputs: dict[str, Any] = {"candidates": [done.table("candidates") for done in written], "suites": str(suites)}
     if bench.carried is not None:

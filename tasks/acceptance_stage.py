@@ -63,7 +63,7 @@ def audit(shard: Shard, folder: Path) -> dict[str, Any]:
         )
     chunks = {chunk.chunk_id: chunk for chunk in tables.read_records(shard.inputs["chunks"], Chunk)}
     vectors = _vectors(shard, candidates, chunks)
-    judged = acceptance.accept(candidates, chunks, vectors, shard.inputs["suites"])
+    judged = acceptance.accept(candidates, chunks, vectors, shard.inputs["suites"], limits=shard.inputs["limits"])
     store.write(folder / "candidates.parquet", "candidates", candidates)
     store.write(folder / "measures.parquet", "measures", audits.measure_rows(judged.frame))
     store.write(folder / "findings.parquet", "findings", judged.findings)
@@ -161,8 +161,10 @@ def _contents(folder: Path) -> str:
 def _final_audit(shard: Shard, items: list[BankItem], folder: Path) -> list[BankItem]:
     """The suites once more on what is locked: what they find stays with the item as transparency flags."""
     chunks = {chunk.chunk_id: chunk for chunk in tables.read_records(shard.inputs["chunks"], Chunk)}
-    frame = audits.measure(items, chunks, _vectors(shard, items, chunks))
-    judgement = acceptance.judge(frame, shard.inputs["suites"], FINAL_SUITE)
+    suites, limits = shard.inputs["suites"], shard.inputs["limits"]
+    floor = acceptance.search_floor(suites, FINAL_SUITE, limits)
+    frame = audits.measure(items, chunks, _vectors(shard, items, chunks), floor)
+    judgement = acceptance.judge(frame, suites, FINAL_SUITE, limits)
     store.write(folder / "final_findings.parquet", "findings", judgement.findings + judgement.table_findings)
     flags: dict[str, set[str]] = {}
     for finding in judgement.findings:

@@ -194,11 +194,16 @@ def semantic_pairs(items: Sequence[AuditItem], vectors: np.ndarray, floor: float
 
 def _paraphrase(items: Sequence[AuditItem], first: int, later: int, score: float) -> Pair:
     left, right = items[first], items[later]
-    typed = differences(f"{left.stem} {left.key_text}", f"{right.stem} {right.key_text}", ordered=False)
-    changed = [d for d in typed if (d.before and d.after) or d.kind in ("number", "year", "negation")]
-    told = "; ".join(str(change) for change in changed[:4])
-    rule = "semantic_neighbour" if changed else "semantic_duplicate"
+    told = told_apart(f"{left.stem} {left.key_text}", f"{right.stem} {right.key_text}")
+    rule = "semantic_neighbour" if told else "semantic_duplicate"
     return Pair(first, later, rule, round(min(score, 1.0), 6), told)
+
+
+def told_apart(left: str, right: str) -> str:
+    """The typed facts in which two texts of like meaning differ; empty where they may say the same."""
+    typed = differences(left, right, ordered=False)
+    changed = [d for d in typed if (d.before and d.after) or d.kind in ("number", "year", "negation")]
+    return "; ".join(str(change) for change in changed[:4])
 
 
 def find_pairs(
