@@ -14,6 +14,7 @@ from tasks import artifacts
 from tasks.calibration_stage import calibrate
 from tasks.progress import Step
 from tasks.publishing import publish
+from tasks.review_place import find_place
 from tasks.stages import make_shard
 from tasks.workplace import Workplace
 
@@ -33,6 +34,8 @@ def calibrate_results(request: StudyRequest) -> dict[str, Any]:
             "nested": list(study.panel.nested),
             "abstention": study.panel.abstention,
         }
+        if request.beside:
+            depends["beside"] = _beside(Path(request.beside), Path(request.results))
         inputs = {"bank": latest["bank"], "evaluation": latest["folder"]}
         with Step("calibrate") as step:
             shard = make_shard(study.study, "calibrate", f"{study.study} · calibrate", place.work, depends, inputs)
@@ -43,6 +46,12 @@ def calibrate_results(request: StudyRequest) -> dict[str, Any]:
         accuracy = overall_accuracy(Path(latest["folder"]), folder)
         artifacts.table(study.study, "accuracy", accuracy, "Accuracy per endpoint with its interval")
     return {"folder": str(folder), "accuracy": accuracy}
+
+
+def _beside(evaluation: Path, results: Path) -> dict[str, str]:
+    """The other evaluation and its bank, under the bank's name."""
+    bank = find_place(evaluation, results).bank
+    return {"name": f"bank {bank.name}", "bank": str(bank), "evaluation": str(evaluation.resolve())}
 
 
 def overall_accuracy(evaluation: Path, results: Path) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ class StudyRequest(BaseModel):
     study: str = Field(description="path of the study file (YAML)")
     results: str = Field("data/results", description="folder of all results")
     retry_unresolved: bool = Field(False, description="ask again what an earlier run gave up")
+    beside: str = Field("", description="folder of another evaluation, whose bank stands beside this one's")
 
     @property
     def name(self) -> str:
