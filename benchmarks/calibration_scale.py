@@ -1,6 +1,7 @@
-"""Time and memory of a whole calibration: `python benchmarks/calibration_scale.py [items] [endpoints]`.
+"""Time and memory of a whole calibration in one run: `python benchmarks/calibration_scale.py [items] [endpoints]`.
 
-Prints the seconds of each table and the peak memory of the process. Input is made by rule; no file is read or written.
+Every results table is made and put into its Parquet schema, as `examgen calibrate` does; prints wall and processor
+seconds of each and the peak memory of the process. Input is made by rule; no file is read or written.
 """
 
 from __future__ import annotations
@@ -9,25 +10,18 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from examgen import (
-    accuracy,
-    calibration,
-    construction,
-    contrasts,
-    difficulty,
-    item_analysis,
-    key_risk,
-    option_order,
-    profiles,
-)
+from examgen import calibration, tables
 from examgen.records import LETTERS, STRATA, BankItem, EndpointRow
 from examgen.scores import collect
-from examgen.study import Statistics
+from examgen.study import Contrast, Sizing, Statistics
+
+T = TypeVar("T")
+CONTRAST = Contrast(name="planned", better=0.1, worse=0.025)
 
 
 def make(items: int, endpoints: int) -> tuple[list[BankItem], pd.DataFrame, list[EndpointRow]]:
@@ -61,37 +55,28 @@ def make(items: int, endpoints: int) -> tuple[list[BankItem], pd.DataFrame, list
 
 
 def main() -> None:
-    """Run it and print a line a table."""
+    """Run it and print a line a part: wall and processor seconds, and the peak of the process up to its end."""
     items, endpoints = (int(sys.argv[n]) if len(sys.argv) > n else default for n, default in ((1, 300_000), (2, 12)))
-    bank, frame, panel = make(items, endpoints)
+    print(f"{items} items x {endpoints} endpoints")
+    begin, used = time.perf_counter(), time.process_time()
+    bank, frame, panel = timed("input", lambda: make(items, endpoints))
+    made = time.perf_counter()
+    answers = timed("collect", lambda: collect(bank, frame, panel))
     settings = Statistics(permutations=100)
-    begin = time.perf_counter()
-    answers = collect(bank, frame, panel)
-    fit = item_analysis.transposed_fit(answers)
-    print(f"collect and 2PL      {time.perf_counter() - begin:8.1f} s", flush=True)
-    parts: dict[str, Callable[[], Any]] = {
-        "accuracy": lambda: accuracy.overall_rows(answers, settings),
-        "axes": lambda: accuracy.axis_rows(answers, settings),
-        "topics": lambda: accuracy.topic_rows(answers, settings),
-        "difficulty": lambda: difficulty.difficulty_rows(answers, easiness=item_analysis.easiness(answers, fit)),
-        "contrasts": lambda: contrasts.contrast_rows(answers, settings),
-        "cue probe": lambda: calibration.cue_rows({"this bank": bank}, answers, settings),
-        "key risk": lambda: key_risk.key_risk_rows(answers),
-        "option order": lambda: option_order.option_order_rows(answers),
-        "leave one out": lambda: difficulty.leave_one_out_rows(answers),
-        "reliability": lambda: [*difficulty.panel_rows(answers), *item_analysis.analysis_rows(answers, fit)],
-        "construction": lambda: construction.construction_rows(answers),
-        "profiles": lambda: [profiles.profile_rows(answers, axes) for axes in profiles.crossings(answers)],
-        "short form": lambda: item_analysis.short_form_rows(answers),
-    }
-    for name, work in parts.items():
-        start, used = time.perf_counter(), time.process_time()
-        work()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        spent = time.process_time() - used
-        took = time.perf_counter() - start
-        print(f"{name:20s} {took:8.1f} s, processor {spent:8.1f} s, peak {peak:4.2f} GiB", flush=True)
-    print(f"{'whole':20s} {time.perf_counter() - begin:8.1f} s")
+    for name, work in calibration.table_works(answers, settings, Sizing(contrasts=(CONTRAST,))).items():
+        timed(name, lambda name=name, work=work: tables.as_table(name, work()))
+    print(f"{'whole, without input':20s} {time.perf_counter() - made:8.1f} s")
+    print(f"{'whole':20s} {time.perf_counter() - begin:8.1f} s, processor {time.process_time() - used:8.1f} s")
+
+
+def timed(name: str, work: Callable[[], T]) -> T:
+    """The outcome of a part, its cost printed."""
+    start, used = time.perf_counter(), time.process_time()
+    found = work()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    took, spent = time.perf_counter() - start, time.process_time() - used
+    print(f"{name:20s} {took:8.1f} s, processor {spent:8.1f} s, peak {peak:6.0f} MiB", flush=True)
+    return found
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -42,28 +43,42 @@ def calibrate(
     the data cannot give is a row without a value whose note says why; there is never a NaN.
     """
     answers = collect(bank, responses, endpoints)
-    fit = transposed_fit(answers)
-    pairs, interactions = comparison_rows(answers, settings, sizing, tiers)
+    works = table_works(
+        answers, settings, sizing, funnel=funnel, other_banks=other_banks, tiers=tiers, nested=nested
+    )
+    return {name: work() for name, work in works.items()}
+
+
+def table_works(
+    answers: Answers, settings: study.Statistics, sizing: study.Sizing | None = None, *,
+    funnel: Sequence[FunnelRow] = (), other_banks: Mapping[str, Sequence[BankItem]] | None = None,
+    tiers: Mapping[str, str] | None = None, nested: Sequence[Sequence[str]] = (),
+) -> dict[str, Callable[[], list[Row]]]:
+    """What makes each results table, by name; arguments as `calibrate`. What two tables share is computed once."""
+    fit = cache(lambda: transposed_fit(answers))
+    compared = cache(lambda: comparison_rows(answers, settings, sizing, tiers))
     return {
-        "accuracy": [*overall_rows(answers, settings), *axis_rows(answers, settings), *removal_rows(answers)],
-        "topic_accuracy": topic_rows(answers, settings),
-        "item_difficulty": difficulty_rows(answers, easiness=easiness(answers, fit)),
-        "contrasts": contrast_rows(answers, settings),
-        "pair_comparisons": pairs,
-        "pair_interactions": interactions,
-        "increments": [row for chain in nested for row in increment_rows(answers, chain, settings)],
-        "cue_probe": cue_rows({"this bank": bank, **(other_banks or {})}, answers, settings),
-        "key_risk": key_risk_rows(answers),
-        "option_order": option_order_rows(answers, settings.seed),
-        "leave_one_out": leave_one_out_rows(answers),
-        "reliability": [
-            *panel_rows(answers), *analysis_rows(answers, fit, settings.confidence),
+        "accuracy": lambda: [
+            *overall_rows(answers, settings), *axis_rows(answers, settings), *removal_rows(answers)
+        ],
+        "topic_accuracy": lambda: topic_rows(answers, settings),
+        "item_difficulty": lambda: difficulty_rows(answers, easiness=easiness(answers, fit())),
+        "contrasts": lambda: contrast_rows(answers, settings),
+        "pair_comparisons": lambda: compared()[0],
+        "pair_interactions": lambda: compared()[1],
+        "increments": lambda: [row for chain in nested for row in increment_rows(answers, chain, settings)],
+        "cue_probe": lambda: cue_rows({"this bank": answers.items, **(other_banks or {})}, answers, settings),
+        "key_risk": lambda: key_risk_rows(answers),
+        "option_order": lambda: option_order_rows(answers, settings.seed),
+        "leave_one_out": lambda: leave_one_out_rows(answers),
+        "reliability": lambda: [
+            *panel_rows(answers), *analysis_rows(answers, fit(), settings.confidence),
             *repeat_rows(answers, settings.confidence),
         ],
-        "construction": construction_rows(answers, funnel, settings.confidence),
-        "profiles": [row for axes in crossings(answers) for row in profile_rows(answers, axes)],
-        "sizing": sizing_rows(sizing, len(bank)),
-        "short_form": short_form_rows(answers, settings.seed),
+        "construction": lambda: construction_rows(answers, funnel, settings.confidence),
+        "profiles": lambda: [row for axes in crossings(answers) for row in profile_rows(answers, axes)],
+        "sizing": lambda: sizing_rows(sizing, len(answers.items)),
+        "short_form": lambda: short_form_rows(answers, settings.seed),
     }
 
 

@@ -43,8 +43,11 @@ def _classical_rows(scores: Array, level: float) -> list[Row]:
             unknown("KR-20", "KR-20 over endpoints", reason, endpoints, **scope),
             unknown("median discrimination", how, reason, endpoints, **scope),
         ]
-    found = kr20(scores, level=level)
-    note = "; ".join(part for part in (found.note, SHOWN_NOTE) if part)
+    complete = ~np.isnan(scores).any(axis=1)  # KR-20 wants whole respondents: items that all answered give the most
+    found = kr20(scores[complete], level=level)
+    lost = int((~complete).sum())
+    left_out = f"{lost} items that some endpoint did not resolve left out" if lost else ""
+    note = "; ".join(part for part in (found.note, left_out, SHOWN_NOTE) if part)
     shown = Estimate(found.value, found.low, found.high, found.method, found.n, None, note)
     rows = [result("KR-20", shown, **scope)]
     if endpoints < SUFFICIENT_RESPONDENTS:

@@ -152,17 +152,6 @@ def agreement(bank: Sequence[BankItem], keys: Sequence[Key]) -> dict[str, float 
     return {"percent_agreement": percent_agreement(ratings).value, "gwet_ac1": gwet_ac1(ratings).value}
 
 
-def without_probe(
-    bank: Sequence[BankItem], responses: Sequence[Response], tiers: Mapping[str, str]
-) -> tuple[list[BankItem], list[Response]]:
-    """Items that have an agreed key and the responses to them: what can be scored."""
-    probe = {item_id for item_id, tier in tiers.items() if tier == PROBE}
-    return (
-        [item for item in bank if item.item_id not in probe],
-        [row for row in responses if row.item_id not in probe],
-    )
-
-
 def abstention_rows(
     bank: Sequence[BankItem], responses: Sequence[Response], endpoints: Sequence[EndpointRow],
     tiers: Mapping[str, str], *, offered: bool, level: float = 0.95,

@@ -16,6 +16,7 @@ from tasks.calibration_stage import calibrate
 from tasks.code_version import contracts_version
 from tasks.progress import Step
 from tasks.publishing import publish
+from tasks.review_place import find_place
 from tasks.run_record import recorded
 from tasks.stages import make_shard
 from tasks.workplace import Workplace
@@ -42,6 +43,8 @@ def _calibrate(request: StudyRequest) -> dict[str, Any]:
             "abstention": study.panel.abstention,
             "contracts": contracts_version(),
         }
+        if request.beside:
+            depends["beside"] = _beside(Path(request.beside), Path(request.results))
         inputs = {"bank": latest["bank"], "evaluation": latest["folder"]}
         with Step("calibrate") as step:
             shard = make_shard(study.study, "calibrate", f"{study.study} · calibrate", place.work, depends, inputs)
@@ -52,6 +55,12 @@ def _calibrate(request: StudyRequest) -> dict[str, Any]:
         accuracy = overall_accuracy(Path(latest["folder"]), folder)
         artifacts.table(study.study, "accuracy", accuracy, "Accuracy per endpoint with its interval")
     return {"folder": str(folder), "accuracy": accuracy}
+
+
+def _beside(evaluation: Path, results: Path) -> dict[str, str]:
+    """The other evaluation and its bank, under the bank's name."""
+    bank = find_place(evaluation, results).bank
+    return {"name": f"bank {bank.name}", "bank": str(bank), "evaluation": str(evaluation.resolve())}
 
 
 def overall_accuracy(evaluation: Path, results: Path) -> list[dict[str, Any]]:

@@ -75,7 +75,13 @@ def evaluate(
 
 
 @app.command()
-def calibrate(study: StudyPath, results: Results = DEFAULT_RESULTS) -> None:
+def calibrate(
+    study: StudyPath,
+    results: Results = DEFAULT_RESULTS,
+    beside: Annotated[
+        Path | None, typer.Option(help="evaluation folder of another bank: cues and accuracy by stratum side by side")
+    ] = None,
+) -> None:
     """Compute the statistics of the study's evaluation: accuracy, difficulty, cue probe, key risk and the rest.
 
     Example: examgen calibrate data/studies/ms_mri.yaml
@@ -83,7 +89,7 @@ def calibrate(study: StudyPath, results: Results = DEFAULT_RESULTS) -> None:
     from flows.session import session
 
     with session(study, results, "evaluation") as prefect:
-        prefect.calibrate()
+        prefect.calibrate(beside)
 
 
 @app.command()

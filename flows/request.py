@@ -23,6 +23,9 @@ class StudyRequest(BaseModel):
     retry_unresolved: bool = Field(
         False, title="Ask again what was given up", description="items an earlier run left unresolved are asked again"
     )
+    beside: str = Field(
+        "", title="Another evaluation", description="folder of another evaluation, whose bank stands beside this one's"
+    )
 
     @property
     def name(self) -> str:

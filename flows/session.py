@@ -41,11 +41,11 @@ class Session:
         done = evaluate_panel(request)
         print(f"Evaluation {done['evaluation_id']}: {done['rows']} responses in {done['folder']}")
 
-    def calibrate(self) -> None:
-        """Compute the statistics."""
+    def calibrate(self, beside: Path | None = None) -> None:
+        """Compute the statistics; `beside` is the evaluation of another bank."""
         from flows.calibrate_results import calibrate_results
 
-        done = calibrate_results(self.request)
+        done = calibrate_results(self.request.model_copy(update={"beside": str(beside.resolve()) if beside else ""}))
         print(f"Results: {done['folder']}")
 
     def report(self) -> None:

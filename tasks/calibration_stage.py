@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from examgen import arms, calibration, keys, locking, tables
 from examgen.agreement import screener_rows
+from examgen.beside import beside_rows
 from examgen.records import BankItem, Chunk, Coverage, EndpointRow, Finding, FunnelRow, Record, Response, Topic, Verdict
 from examgen.report import page
 from examgen.report.figures import all_figures
 from examgen.result_rows import Row, marked_incomplete
+from examgen.scores import Answers, collect
 from examgen.study import Sizing, Statistics, parse_study
 from expectations import contracts
 from tasks import store
@@ -27,6 +33,23 @@ def read_responses(evaluation: Path) -> list[Response]:
     for place in sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet")):
         found += tables.read_records(str(place), Response)
     return found
+
+
+COLUMNS = ("item_id", "endpoint_id", "order", "repeat", "mode", "choice", "status", "correct")
+
+
+def response_frame(evaluation: Path) -> pd.DataFrame:
+    """What the statistics need of the responses of an evaluation, without their texts: millions of rows fit."""
+    found = [
+        pq.ParquetFile(place).read(columns=list(COLUMNS))
+        for place in sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet"))
+    ]
+    if not found:
+        return pd.DataFrame(columns=list(COLUMNS))
+    frame: pd.DataFrame = pa.concat_tables(found, promote_options="permissive").to_pandas(
+        strings_to_categorical=True
+    )
+    return frame
 
 
 def read_tiers(bank: Path) -> dict[str, str]:
@@ -53,21 +76,35 @@ def agreement_of(bank: Path) -> list[Row]:
 def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     """All results tables of one evaluation."""
     bank, evaluation = Path(shard.inputs["bank"]), Path(shard.inputs["evaluation"])
-    items, responses = tables.read_records(str(bank / "bank.parquet"), BankItem), read_responses(evaluation)
+    items = tables.read_records(str(bank / "bank.parquet"), BankItem)
     endpoints = tables.read_records(str(evaluation / "endpoints.parquet"), EndpointRow)
     settings, tiers = Statistics.model_validate(shard.inputs["statistics"]), read_tiers(bank)
+    responses = response_frame(evaluation)
+    probe = {item_id for item_id, tier in tiers.items() if tier == keys.PROBE}
+    other = shard.inputs.get("beside")
+    kept = [item for item in items if item.item_id not in probe]
+    scored = responses[~responses["item_id"].isin(probe)] if probe else responses
     results = calibration.calibrate(
-        *keys.without_probe(items, responses, tiers),
+        kept,
+        scored,
         endpoints,
         settings,
         sizing=Sizing.model_validate(shard.inputs["sizing"]),
         funnel=read_optional(bank, "funnel", FunnelRow),
         tiers=tiers,
         nested=shard.inputs["nested"],
+        other_banks={other["name"]: tables.read_records(f"{other['bank']}/bank.parquet", BankItem)} if other else {},
     )
-    results["increments"] = arms.with_costs(results["increments"], arms.spent(responses, endpoints))
+    if shard.inputs["nested"]:
+        costs = arms.spent(read_responses(evaluation), endpoints)
+        results["increments"] = arms.with_costs(results["increments"], costs)
+    if other:
+        banks = {"this bank": collect(kept, scored, endpoints), other["name"]: _answers_beside(other)}
+        results["accuracy"] += beside_rows(banks, settings.confidence)
+    offered = shard.inputs["abstention"]
     results["abstention"] = keys.abstention_rows(
-        items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
+        items, read_responses(evaluation) if offered or probe else (), endpoints, tiers, offered=offered,
+        level=settings.confidence,
     )
     results["agreement"] = agreement_of(bank)
     incomplete = {endpoint.endpoint_id for endpoint in endpoints if not endpoint.complete}
@@ -76,6 +113,13 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         contracts.check(name, rows)
         store.write(folder / f"{name}.parquet", name, rows)
     return {"counts": {name: len(rows) for name, rows in results.items()}}
+
+
+def _answers_beside(other: dict[str, str]) -> Answers:
+    """The answers to the other bank, as its evaluation has them."""
+    items = tables.read_records(f"{other['bank']}/bank.parquet", BankItem)
+    panel = tables.read_records(f"{other['evaluation']}/endpoints.parquet", EndpointRow)
+    return collect(items, response_frame(Path(other["evaluation"])), panel)
 
 
 @stage("report", "examgen.report.page")

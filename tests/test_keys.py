@@ -17,7 +17,6 @@ from examgen.keys import (
     tier_rows,
     tier_table,
     with_bank_key,
-    without_probe,
 )
 from examgen.records import LETTERS, BankItem, Response
 from examgen.statistics.tiers import TierRules, tier_hash
@@ -143,10 +142,3 @@ def test_abstention_that_was_not_offered_is_not_estimable() -> None:
     assert row["value"] is None
     assert "not offered" in row["note"]
     tables.as_table("abstention", abstention_rows(BANK, given_answers, [endpoint("a")], {}, offered=True))
-
-
-def test_the_probe_is_left_out_of_scoring() -> None:
-    tiers = {item.item_id: PROBE if place < 2 else "A" for place, item in enumerate(BANK)}
-    items, rows = without_probe(BANK, make_answers(BANK, {"a": 0.5, "b": 0.5}), tiers)
-    assert (len(items), len(rows)) == (8, 16)
-    assert without_probe(BANK, [], {})[0] == BANK

@@ -57,7 +57,8 @@ def cue_figure(results: Results) -> Figure:
     """The selector's accuracy on each bank and set of features, beside its null."""
     rows = every(results["cue_probe"], statistic="selector accuracy")
     labels = [_cue_label(row, rows) for row in rows]
-    left, right, top = widest(labels) + 14, 590.0, 26.0
+    names = widest(labels) + 14
+    left, right, top = names + 50, 628.0, 26.0
     bottom = top + 34 * len(rows) + 2
     said = "; ".join(f"{label}: {percent(row['value'])}%" for label, row in zip(labels, rows, strict=True))
     drawing = Drawing("figure-cues", 640, bottom + 42, "How well a selector finds the key from form alone", said)
@@ -66,7 +67,7 @@ def cue_figure(results: Results) -> Figure:
     chance_line(drawing, results, left, right, top, bottom)
     for place, (label, row) in enumerate(zip(labels, rows, strict=True)):
         y = top + 18 + 34 * place
-        drawing.text(left - 12, y + 4.5, label, anchor="end")
+        drawing.text(names - 4, y + 4.5, label, anchor="end")
         null = find(
             results["cue_probe"], bank=row["bank"], features=row["features"], statistic="accuracy with keys at random"
         )
@@ -80,7 +81,7 @@ def cue_figure(results: Results) -> Figure:
         if row["low"] is not None:
             drawing.line(left + row["low"] * span, y, left + row["high"] * span, y, colour=BLUE, width=2)
         drawing.dot(left + row["value"] * span, y, colour=BLUE, tip=f"{label}: {percent(row['value'])}%")
-        drawing.text(right + 12, y + 4.5, percent(row["value"]), size=12.5, colour=QUIET)
+        drawing.text(left - 14, y + 4.5, percent(row["value"]), size=12.5, anchor="end", weight=600)
     drawing.text((left + right) / 2, bottom + 37, "keys found, %", size=12.5, anchor="middle", colour=QUIET)
     caption = (
         "Cue probe: keys found by a selector that sees the form of the options (and their word overlap with the stem) "

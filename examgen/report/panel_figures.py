@@ -20,26 +20,31 @@ from examgen.report.svg import (
     shade,
     shortened,
     widest,
+    wrapped,
 )
+
+PLOT = 250.0
+"""Width of a plot beside its labels, in pixels: both can be seen on a phone."""
 
 
 def accuracy_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
     """Accuracy of each endpoint with its clustered interval; the dashed line is chance."""
     accuracy = results["accuracy"]
     rows = ordered(endpoints, accuracy)
-    left = min(230.0, widest([row.endpoint_id for row in rows]) + 14)
-    right, top = 590.0, 34.0
+    names = min(260.0, widest([shortened(row.endpoint_id, 40) for row in rows]) + 14)
+    left, top = names + 50, 34.0
+    right = left + PLOT
     bottom = top + 27 * len(rows) + 4
     said = [f"{row.endpoint_id} {_said(accuracy, row.endpoint_id)}" for row in rows]
     drawing = Drawing(
-        "figure-accuracy", 640, bottom + 42, "Accuracy of each endpoint with its 95% interval", "; ".join(said)
+        "figure-accuracy", right + 14, bottom + 42, "Accuracy of each endpoint with its 95% interval", "; ".join(said)
     )
     percent_axis(drawing, left, right, top, bottom)
     chance_line(drawing, results, left, right, top, bottom)
     for place, row in enumerate(rows):
         y = top + 18 + 27 * place
         colour, shape = MARKS[row.role]
-        drawing.text(left - 12, y + 4.5, shortened(row.endpoint_id, 34), anchor="end")
+        drawing.text(names - 4, y + 4.5, shortened(row.endpoint_id, 40), anchor="end")
         found = find(accuracy, endpoint_id=row.endpoint_id, axis="overall", statistic="accuracy")
         if found is None or found["value"] is None:
             drawing.text(left + 6, y + 4.5, "not estimable", size=12, colour=QUIET)
@@ -49,7 +54,7 @@ def accuracy_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figur
             drawing.line(ends[0], y, ends[1], y, colour=colour, width=2)
         tip = f"{row.endpoint_id}: {_said(accuracy, row.endpoint_id)}"
         drawing.dot(left + found["value"] * (right - left), y, colour=colour, shape=shape, tip=tip)
-        drawing.text(right + 12, y + 4.5, percent(found["value"]), size=12.5, colour=QUIET)
+        drawing.text(left - 14, y + 4.5, percent(found["value"]), size=12.5, anchor="end", weight=600)
     drawing.text((left + right) / 2, bottom + 37, "items right, %", size=12.5, anchor="middle", colour=QUIET)
     caption = (
         "Accuracy with 95% intervals (clustered by topic; unresolved rows left out). Filled circles are language-model "
@@ -75,14 +80,16 @@ def heat_map(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
     roles = {row.endpoint_id: row.role for row in rows}
     scale = [name for name in roles if roles[name] == "primary"] or list(roles)
     topics = sorted({topic for topic, _ in cells}, key=lambda topic: (_mean(cells, topic, scale), topic))
-    left = min(300.0, widest([shortened(topic, 44) for topic in topics], 12.5) + 54)
+    named = {topic: wrapped(topic, 38) for topic in topics}
+    tall = 25.0 if all(len(lines) == 1 for lines in named.values()) else 31.0
+    left = widest([line for lines in named.values() for line in lines], 12.5) + 54
     width = max(34.0, min(62.0, (940 - left) / max(1, len(rows))))
     top = min(180.0, 0.72 * widest([row.endpoint_id for row in rows], 12.5) + 18)
     tilt = 0.7 * widest([row.endpoint_id for row in rows[-1:]], 12.5)
     best = max(topics, key=lambda topic: _mean(cells, topic, scale), default="")
     said = f"{len(topics)} topics by {len(rows)} endpoints; hardest {topics[0] if topics else 'none'}, easiest {best}"
     drawing = Drawing(
-        "figure-topics", left + width * len(rows) + max(12, tilt - width / 2 + 10), top + 25 * len(topics) + 14,
+        "figure-topics", left + width * len(rows) + max(12, tilt - width / 2 + 10), top + tall * len(topics) + 14,
         "Accuracy by topic and endpoint", f"{said}. Every number is in table topic_accuracy.",
     )
     for column, row in enumerate(rows):
@@ -90,20 +97,23 @@ def heat_map(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
         ink = INK if row.role == "primary" else QUIET
         drawing.text(x - 2, top - 8, row.endpoint_id, size=12.5, turn=-45, colour=ink)
     for line, topic in enumerate(topics):
-        y = top + 25 * line
+        y = top + tall * line
+        middle = y + tall / 2 + 4.5
         count = max((cells[topic, name]["n"] for name in roles if (topic, name) in cells), default=0)
-        drawing.text(left - 40, y + 17, shortened(topic, 44), size=12.5, anchor="end")
-        drawing.text(left - 8, y + 17, str(count), size=12, anchor="end", colour=QUIET)
+        for number, part in enumerate(named[topic]):
+            up = 6.5 if len(named[topic]) > 1 else 0
+            drawing.text(left - 40, middle - up + 13 * number, part, size=12.5, anchor="end")
+        drawing.text(left - 8, middle, str(count), size=12, anchor="end", colour=QUIET)
         for column, row in enumerate(rows):
             found = cells.get((topic, row.endpoint_id))
             value = found["value"] if found else None
             x = left + width * column
             fill = "#ffffff" if value is None else shade(value)
             tip = f"{topic}, {row.endpoint_id}: {percent(value)}% of {found['n'] if found else 0}"
-            drawing.box(x + 0.5, y + 0.5, width - 1, 24, fill=fill, edge=RULE if value is None else fill, tip=tip)
+            drawing.box(x + 0.5, y + 0.5, width - 1, tall - 1, fill=fill, edge=RULE if value is None else fill, tip=tip)
             shown = "–" if value is None else percent(value, 0)
             ink = QUIET if value is None else on_shade(value)
-            drawing.text(x + width / 2, y + 17, shown, size=12.5, anchor="middle", colour=ink)
+            drawing.text(x + width / 2, middle, shown, size=12.5, anchor="middle", colour=ink)
     drawing.text(left - 8, top - 8, "items", size=12, anchor="end", colour=QUIET)
     caption = "Accuracy (%) by topic and endpoint, topics from the hardest for the primary endpoints to the easiest."
     return Figure("topics", caption, "topic_accuracy", drawing.render(), list(cells.values()))
@@ -124,11 +134,13 @@ def stratum_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figure
     shown = [row for row in ordered(endpoints, results["accuracy"]) if row.role != "construction_overlap"]
     if len(shown) > MOST_LINES:
         shown = [row for row in shown if row.role == "primary"][:MOST_LINES]
-    left, top, width, height = 36.0, 16.0, 112.0, 220.0
+    left, top, width = 36.0, 16.0, 112.0
+    height = max(220.0, LABEL_GAP * len(shown) + 40)
     bottom = top + height
     said = _strata_said(rows, strata, shown)
     edge = left + width * len(strata)
-    drawing = Drawing("figure-strata", edge + 190, bottom + 30, "Accuracy by construction stratum", said)
+    room = widest([shortened(row.endpoint_id, 40) for row in shown], 12)
+    drawing = Drawing("figure-strata", edge + room + 6, bottom + 30, "Accuracy by construction stratum", said)
     for share in (0, 0.25, 0.5, 0.75, 1):
         y = bottom - share * height
         drawing.line(left, y, edge, y, colour=RULE)
@@ -152,8 +164,10 @@ def stratum_figure(results: Results, endpoints: Sequence[EndpointRow]) -> Figure
             last = (x, y)
         if last:
             ends.append((last[1], row.endpoint_id, colour, last[0]))
-    for y, name, colour, x in _spread(ends, bottom):
-        drawing.text(x + 14, y + 4, shortened(name, 28), size=12, colour=colour)
+    for y, (at, name, colour, x) in zip(_spread([end[0] for end in sorted(ends)], top, bottom), sorted(ends),
+                                        strict=True):  # fmt: skip
+        drawing.line(x + 7, at, edge - 4, y, colour=colour, width=0.6)
+        drawing.text(edge, y + 4, shortened(name, 40), size=12, colour=colour)
     caption = (
         "Accuracy (%) by construction stratum. The strata are instructions to the writer, not measured difficulty; "
         "an accuracy that does not fall from easy to hard says so."
@@ -174,18 +188,28 @@ def _strata_said(rows: Rows, strata: Sequence[str], shown: Sequence[EndpointRow]
     return "; ".join(parts)
 
 
-def _spread(ends: list[tuple[float, str, str, float]], bottom: float) -> list[tuple[float, str, str, float]]:
-    """Labels moved so that no two stand on each other and none below the plot."""
-    moved: list[tuple[float, str, str, float]] = []
-    for y, name, colour, x in sorted(ends):
-        above = moved[-1][0] + 14 if moved else y
-        moved.append((max(y, above), name, colour, x))
-    limit = bottom
-    for place in range(len(moved) - 1, -1, -1):
-        y, name, colour, x = moved[place]
-        moved[place] = (min(y, limit), name, colour, x)
-        limit = moved[place][0] - 14
-    return moved
+LABEL_GAP = 15.0
+"""Pixels from the baseline of a label to that of the next."""
+
+
+def _spread(places: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Heights of labels for ascending places: at least `LABEL_GAP` apart, moved as little as that allows.
+
+    Labels that would overlap form a block, which stands where its members want to be on average.
+    """
+    blocks: list[list[float]] = []  # sum of wishes for the block's first label, number of labels
+
+    def start(block: list[float]) -> float:
+        return min(max(block[0] / block[1], top), bottom - LABEL_GAP * (block[1] - 1))
+
+    for place in places:
+        blocks.append([place, 1])
+        while len(blocks) > 1 and start(blocks[-2]) + LABEL_GAP * blocks[-2][1] > start(blocks[-1]):
+            wish, count = blocks.pop()
+            last = blocks[-1]
+            last[0] += wish - LABEL_GAP * last[1] * count
+            last[1] += count
+    return [start(block) + LABEL_GAP * number for block in blocks for number in range(int(block[1]))]
 
 
 def difficulty_figure(results: Results) -> Figure | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -113,6 +114,14 @@ def widest(texts: Sequence[str], size: float = 13) -> float:
 def shortened(words: str, limit: int) -> str:
     """A text cut to `limit` characters with an ellipsis."""
     return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
+
+
+def wrapped(words: str, limit: int, lines: int = 2) -> list[str]:
+    """A text in lines of at most `limit` characters; what does not fit into `lines` of them ends in an ellipsis."""
+    found = textwrap.wrap(words, limit, break_long_words=True) or [""]
+    if len(found) <= lines:
+        return found
+    return [*found[: lines - 1], shortened(" ".join(found[lines - 1 :]), limit)]
 
 
 def percent_axis(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from examgen.calibration import calibrate
 from examgen.records import STRATA, BankItem, Coverage, EndpointRow, Finding, Response, Topic
 from examgen.report.figures import all_figures
 from examgen.report.page import render
+from examgen.report.panel_figures import LABEL_GAP, _spread
+from examgen.report.svg import wrapped
 from examgen.study import Statistics, Study, parse_study
 from examgen.tables import SCHEMAS
 from tests.panels import PANEL, endpoint, make_answers, make_bank, make_funnel, passage
@@ -171,3 +174,21 @@ def test_small_random_evaluations_never_show_a_nan(seed: int) -> None:
     text = re.sub(r"<[^>]*>", " ", html)
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text)
     assert not re.search(r'="[^"]*\bnan\b', html)
+
+
+def test_labels_stand_apart_and_near_their_lines() -> None:
+    places = sorted([80.0, 81, 82, 83, 84, 120, 121, 260])
+    found = _spread(places, 16, 270)
+    assert all(b - a >= LABEL_GAP - 1e-9 for a, b in pairwise(found))
+    assert min(found) >= 16
+    assert max(found) <= 270
+    assert found[-1] == 260
+    assert abs(np.mean(found[:5]) - 82) < 5
+    assert _spread([50.0], 16, 270) == [50.0]
+
+
+def test_long_topics_are_wrapped_and_not_cut() -> None:
+    words = "Gadolinium contrast agents: use, safety and retention in the brain"
+    assert " ".join(wrapped(words, 40)) == words
+    assert wrapped(words * 3, 30)[-1].endswith("…")
+    assert wrapped("", 30) == [""]

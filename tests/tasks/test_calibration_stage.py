@@ -27,14 +27,25 @@ SETTINGS = Statistics(bootstrap_replicates=200, permutations=2)
 STUDY = parse_study({"study": "trial", "title": "Trial", "corpus": {"folder": "x"}, "seeds": ["q"]})
 
 
-def calibrated(bank: Path, evaluation: Path, work: Path) -> Done:
+def calibrated(bank: Path, evaluation: Path, work: Path, **more: Any) -> Done:
     depends: dict[str, Any] = {
         "statistics": SETTINGS.model_dump(mode="json"), "sizing": Sizing().model_dump(mode="json"), "nested": [],
-        "abstention": False,
+        "abstention": False, **more,
     }  # fmt: skip
     shard = make_shard("trial", "calibrate", "c", work, depends, {"bank": str(bank), "evaluation": str(evaluation)})
     done: Done = calibrate.work(shard)  # type: ignore[attr-defined]
     return done
+
+
+def test_another_bank_of_the_same_panel_stands_beside(tmp_path: Path) -> None:
+    bank, evaluation, _ = make_evaluation_folder(tmp_path)
+    other = {"name": "earlier bank", "bank": str(bank), "evaluation": str(evaluation)}
+    done = calibrated(bank, evaluation, tmp_path / "work", beside=other)
+    rows = every(tables.read_rows(done.table("accuracy")), axis="bank and stratum")
+    levels = {row["level"] for row in rows}
+    assert {"this bank: all", "earlier bank: all", "this bank: easy"} <= levels
+    told = {row["bank"] for row in tables.read_rows(done.table("cue_probe"))}
+    assert told == {"this bank", "earlier bank"}
 
 
 def reported(bank: Path, evaluation: Path, results: str, work: Path) -> Path:
