@@ -52,7 +52,9 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
             say(f"    warning: {line}")
         accepted = accepted_items(replace(bench, topics=topics))
     done = _lock(bench, passages, indexed, topics, accepted)
-    folder = publish_bank(place, done)
+    folder, in_use = publish_bank(place, done)
+    if in_use:
+        say(f"    note: {in_use}")
     documents = publish_documents(place, accepted["audit"], done.facts["bank_id"])
     artifacts.bank_artifacts(study.study, folder, documents)
     return {"bank_id": done.facts["bank_id"], "folder": str(folder), "items": done.counts["locked"]}

@@ -21,7 +21,7 @@ def _links(evaluation: dict[str, Any]) -> dict[str, str]:
     """Neighbours of the report by their address relative to it: evaluations/<id>/results-<key>/report-<key>/."""
     bank = Path(evaluation["bank"]).name
     return {
-        "Data Docs of the audit": f"../../../../data_docs/{bank}/index.html",
+        "Data Docs of the audit": f"../../../../data_docs/{bank.split('-keys-')[0]}/index.html",
         "Manifest of the bank": f"../../../../bank/{bank}/bank.lock.json",
     }
 

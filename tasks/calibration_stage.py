@@ -28,6 +28,16 @@ def read_tiers(bank: Path) -> dict[str, str]:
     return {row["item_id"]: row["tier"] for row in tables.read_rows(str(place))} if place.is_file() else {}
 
 
+def read_hard_stops(bank: Path) -> dict[str, str]:
+    """Item id -> letters that must never be chosen, of a release with keys; empty for a bank as it was locked."""
+    place = bank / "keys.parquet"
+    found: dict[str, str] = {}
+    for row in tables.read_rows(str(place)) if place.is_file() else ():
+        if row.get("never"):
+            found[row["item_id"]] = found.get(row["item_id"], "") + row["never"]
+    return found
+
+
 @stage("calibrate", "examgen.calibration", "expectations.contracts")
 def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     """All results tables of one evaluation."""
@@ -49,6 +59,7 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     results["abstention"] = keys.abstention_rows(
         items, responses, endpoints, tiers, offered=shard.inputs["abstention"], level=settings.confidence
     )
+    results["abstention"] += keys.hard_stop_rows(responses, endpoints, read_hard_stops(bank), level=settings.confidence)
     for name, rows in results.items():
         contracts.check(name, rows)
         store.write(folder / f"{name}.parquet", name, rows)

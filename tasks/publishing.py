@@ -36,9 +36,32 @@ def publish_documents(place: Workplace, audited: Done, bank_id: str) -> Path:
     return _copy(Path(audited.folder) / "data_docs", place.root / "data_docs" / bank_id) / "index.html"
 
 
-def publish_bank(place: Workplace, done: Done) -> Path:
-    """The bank folder of a lock stage, and the pointer to it."""
+def publish_bank(place: Workplace, done: Done) -> tuple[Path, str]:
+    """The bank folder of a lock stage, and in words which release of it evaluations ask about; "" for the bank itself.
+
+    A release with keys stays the one in use as long as the build locks the same items.
+    """
     bank_id = str(done.facts["bank_id"])
     folder = publish(done, place.banks / bank_id)
+    chosen = place.pointer("release")
     place.point("bank", {"bank_id": bank_id, "folder": str(folder), "items": done.counts["locked"]})
-    return folder
+    if chosen is None:
+        return folder, ""
+    release = Path(chosen["folder"])
+    if chosen["bank_id"] == bank_id and release.is_dir():
+        choose_release(place, bank_id, release)
+        return folder, f"evaluations ask about {release.name}, its release with keys; examgen keys … --no-use goes back"
+    return folder, (
+        f"these are other items than those of {release.name}: its keys and tiers do not hold for them, give keys anew "
+        "with examgen keys"
+    )
+
+
+def choose_release(place: Workplace, bank_id: str, release: Path | None) -> None:
+    """Point the study's evaluations to a release of its latest bank, or to the bank itself."""
+    latest = place.latest("bank")
+    place.point("bank", {**latest, "folder": str(release or place.banks / bank_id)})
+    if release is None:
+        (place.root / "latest_release.json").unlink(missing_ok=True)
+    else:
+        place.point("release", {"bank_id": bank_id, "folder": str(release)})

@@ -37,6 +37,11 @@ class Workplace:
         """Remember which bank or evaluation is the latest."""
         store.write_json(self.root / f"latest_{name}.json", value)
 
+    def pointer(self, name: str) -> dict[str, Any] | None:
+        """What was pointed to last, or None."""
+        place = self.root / f"latest_{name}.json"
+        return dict(store.read_json(place)) if place.is_file() else None
+
     def latest(self, name: str) -> dict[str, Any]:
         """The latest bank or evaluation; `BankError` when there is none yet."""
         place = self.root / f"latest_{name}.json"

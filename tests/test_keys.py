@@ -11,6 +11,8 @@ from examgen.keys import (
     Key,
     abstention_rows,
     agreement,
+    hard_stop_rows,
+    hard_stops,
     locked_tier_hash,
     parse_keys,
     release_note,
@@ -150,3 +152,19 @@ def test_the_probe_is_left_out_of_scoring() -> None:
     items, rows = without_probe(BANK, make_answers(BANK, {"a": 0.5, "b": 0.5}), tiers)
     assert (len(items), len(rows)) == (8, 16)
     assert without_probe(BANK, [], {})[0] == BANK
+
+
+def test_hard_stops_count_options_that_must_never_be_chosen() -> None:
+    text = "item_id,source,letter,human,never\n" + "".join(
+        f"{item.item_id},ann,{item.key_letter},yes,{'ABCD'[(item.key + 1) % 4]}\n" for item in BANK[:59]
+    )
+    never = hard_stops(parse_keys(text, "keys.csv", BANK))
+    assert len(never) == min(59, len(BANK))
+    safe = [answer(item, "safe", item.key) for item in BANK]
+    bold = [answer(item, "bold", (item.key + 1) % 4 if place < 6 else item.key) for place, item in enumerate(BANK)]
+    rows = hard_stop_rows([*safe, *bold], [endpoint("safe"), endpoint("bold"), endpoint("absent")], never)
+    assert [row["value"] for row in rows] == [0.0, 6 / len(never), None]
+    assert rows[0]["high"] == pytest.approx(1 - 0.05 ** (1 / len(never)))
+    assert hard_stop_rows(safe, [endpoint("safe")], {}) == []
+    with pytest.raises(BankError, match="must never be chosen"):
+        parse_keys(f"item_id,source,letter,human,never\n{BANK[0].item_id},ann,A,yes,AB\n", "keys.csv", BANK)
