@@ -17,9 +17,11 @@ from examgen.result_rows import Row, result, unknown
 from examgen.scores import NO_STEM_MODES
 from examgen.statistics.agreement import gwet_ac1, percent_agreement
 from examgen.statistics.estimate import Estimate
+from examgen.statistics.intervals import hard_stop
 from examgen.statistics.tiers import TierRules, abstention_profile, assign_tiers, tier_hash
 
 COLUMNS = ("item_id", "source", "letter", "human")
+OPTIONAL = ("endorses", "never")
 BANK_SOURCE = "bank"
 """Name of the key the bank was locked with, as a source among the others."""
 PROBE = "probe"
@@ -29,17 +31,21 @@ _YES, _NO = ("1", "true", "yes", "y"), ("0", "false", "no", "n", "")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The letter one source gave for an item; an empty letter means it gave none. `endorses` None: not asked."""
+    """The letter one source gave for an item; an empty letter means it gave none. `endorses` None: not asked.
+
+    `never` holds letters of options that must not be chosen whatever else is: choosing one breaks a hard-stop rule.
+    """
 
     item_id: str
     source: str
     letter: str
     human: bool
     endorses: bool | None = None
+    never: str = ""
 
 
 def parse_keys(text: str, name: str, bank: Sequence[BankItem]) -> list[Key]:
-    """Keys from CSV with the columns item_id, source, letter, human and, if there is one, endorses.
+    """Keys from CSV with the columns item_id, source, letter, human and, if they are there, endorses and never.
 
     Letters are those of the bank's own option order. `BankError` names the line of an unknown item, a letter that is
     none of the item's, a source that is called human in one line and not in another, a second key of one source.
@@ -74,7 +80,26 @@ def _key(row: Mapping[str, str | None], where: str, options: Mapping[str, int]) 
     if letter and letter not in LETTERS[: options[item]]:
         raise BankError(f"{where}: letter {letter!r} is none of the item's {options[item]} options")
     endorses = (row.get("endorses") or "").strip()
-    return Key(item, source, letter, _flag(human, where), _flag(endorses, where) if endorses else None)
+    never = "".join(sorted({mark for mark in (row.get("never") or "").upper() if mark.isalpha()}))
+    if not set(never) <= set(LETTERS[: options[item]]):
+        raise BankError(f"{where}: never {never!r} is not made of the item's {options[item]} options")
+    if letter and letter in never:
+        raise BankError(f"{where}: letter {letter!r} is the key and among those that must never be chosen")
+    return Key(item, source, letter, _flag(human, where), _flag(endorses, where) if endorses else None, never)
+
+
+def merged(tables: Mapping[str, Sequence[Key]]) -> list[Key]:
+    """Keys of several tables, by the name of each; `BankError` when two say different things of one source."""
+    found: dict[tuple[str, str], Key] = {}
+    humans: dict[str, bool] = {}
+    for name, keys in tables.items():
+        for key in keys:
+            if humans.setdefault(key.source, key.human) != key.human:
+                raise BankError(f"{name}: source {key.source!r} is human in one table and not in another")
+            if (key.item_id, key.source) in found:
+                raise BankError(f"{name}: a second key of {key.source!r} for item {key.item_id}: another table has one")
+            found[key.item_id, key.source] = key
+    return list(found.values())
 
 
 def _flag(said: str, where: str) -> bool:
@@ -138,10 +163,20 @@ def release_note(
         "reasons": dict(sorted(Counter(r for said in table["reasons"] for r in said.split("; ") if r).items())),
         "key_sources": dict(sorted(Counter(table["key_source"]).items())),
         "sources": {name: "human" if human else "model" for name, human in sorted(sources.items())},
+        "label": "keys" if any(sources.values()) else "model-keys: no person gave one",
+        "hard_stops": sum(1 for marks in hard_stops(keys).values() if marks),
         "rule": {"unanimous_keys": rules.keys, "endorsement": rules.endorsement, "provenance": "complete", "flags": 0},
         "agreement": agreement(bank, keys),
         "fixed": fixed,
     }
+
+
+def hard_stops(keys: Sequence[Key]) -> dict[str, str]:
+    """Item id -> letters that some source says must never be chosen; items without any are left out."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for key in keys:
+        found[key.item_id] |= set(key.never)
+    return {item: "".join(sorted(marks)) for item, marks in sorted(found.items()) if marks}
 
 
 def agreement(bank: Sequence[BankItem], keys: Sequence[Key]) -> dict[str, float | None]:
@@ -198,6 +233,31 @@ def _profile_rows(name: str, mine: Mapping[str, Response], tiers: Mapping[str, s
     rows.append(result("separation", Estimate(found.separation, None, None, method, n, None, note), endpoint_id=name))
     unresolved = Estimate(float(found.unresolved), None, None, "replies without an outcome, left out", n)
     return [*rows, result("unresolved", unresolved, endpoint_id=name)]
+
+
+def hard_stop_rows(
+    responses: Sequence[Response], endpoints: Sequence[EndpointRow], never: Mapping[str, str], *, level: float = 0.95
+) -> list[Row]:
+    """Rows of `abstention`: how often each endpoint chose an option that must never be chosen; none without rules.
+
+    `never` (item id -> letters in the bank's own order) is what `hard_stops` gives. Rows without a choice are left out.
+    The interval is one-sided: none in n excludes only rates above 1 - (1 - level)^(1/n).
+    """
+    rows = []
+    for endpoint in endpoints if never else ():
+        mine = [
+            LETTERS[row.choice] in never[row.item_id]
+            for row in responses
+            if row.endpoint_id == endpoint.endpoint_id and row.item_id in never and row.choice is not None
+            and row.order == 0 and row.repeat == 0 and row.mode not in NO_STEM_MODES
+        ]  # fmt: skip
+        name = "hard-stop violations"
+        if mine:
+            rows.append(result(name, hard_stop(sum(mine), len(mine), level=level), endpoint_id=endpoint.endpoint_id))
+        else:
+            rows.append(unknown(name, "one-sided exact", "no item with such a rule was answered",
+                                endpoint_id=endpoint.endpoint_id))  # fmt: skip
+    return rows
 
 
 def _declined(row: Response) -> float:

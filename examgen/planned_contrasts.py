@@ -70,6 +70,7 @@ def rules_of(sizing: Sizing) -> SizingRules:
         design_effect=sizing.design_effect, attrition=sizing.attrition, ceiling_threshold=sizing.ceiling_probability,
         floor_probability=sizing.floor_probability, cap=sizing.cap,
         alternative="greater" if sizing.one_sided else "two-sided", comparisons=sizing.comparisons,
+        hard_stop_rate=sizing.hard_stop_rate,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from examgen.errors import StudyError
 from examgen.planned_contrasts import rules_of
 from examgen.sizing_plan import WORSE, BenchmarkPlan
+from examgen.sizing_report import hard_stop_lines
 from examgen.sizing_section import Sizing
 from examgen.statistics.interaction import interaction_test
 from examgen.statistics.intervals import tango
@@ -67,6 +68,7 @@ def bare_lines(sizing: Sizing, items: int | None) -> list[str]:
     floor = discordance_floor(level, rules.test, rules.alternative)
     lines = [f"Floor: {floor} discordant items, all in one direction, are the fewest significant at {level:.4g}."]
     lines += ceiling_lines(sizing, items)
+    lines += hard_stop_lines(sizing.hard_stop_rate)
     if items is not None:
         told = []
         for worse in WORSE:

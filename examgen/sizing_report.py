@@ -15,6 +15,7 @@ from examgen.sizing_plan import WORSE, BenchmarkPlan, detectable, known
 from examgen.sizing_section import Sizing
 from examgen.statistics.mcnemar import power_at
 from examgen.statistics.plan import resolvable, size_contrasts
+from examgen.statistics.sizing import hard_stop_n
 
 _TESTS = {
     "exact": "exact McNemar test", "midp": "mid-p McNemar test", "asymptotic": "asymptotic McNemar test",
@@ -136,8 +137,17 @@ def verdict_lines(plan: BenchmarkPlan) -> list[str]:
         if plan.rules.cap is not None:
             said = "within" if found.feasible else "NOT FEASIBLE: above"
             lines.append(f"{said} the cap of {plan.rules.cap:,} items.")
+    lines += hard_stop_lines(plan.rules.hard_stop_rate)
     lines.append(f"Floor: fewer than {plan.floor} discordant items can never be significant at {plan.level:.4g}.")
     return lines
+
+
+def hard_stop_lines(rate: float | None) -> list[str]:
+    """Items without a violation that exclude a rate; empty without such a rule."""
+    if rate is None:
+        return []
+    clean = f"{hard_stop_n(rate):,} items without a violation"
+    return [f"Hard-stop rules: {clean} exclude a rate of {rate:.2%} (one-sided 95%)."]
 
 
 def text_lines(plan: BenchmarkPlan) -> list[str]:

@@ -115,6 +115,9 @@ class Sizing(Section):
     )
     ceiling_accuracy: Share | None = Field(None, description="accuracy expected of the best endpoint")
     ceiling_probability: float = Field(0.01, gt=0, lt=1, description="most a perfect score may be likely")
+    hard_stop_rate: float | None = Field(
+        None, gt=0, lt=1, description="rate of hard-stop violations that a run without any excludes, one-sided 95%"
+    )
     contrasts: tuple[Contrast, ...] = ()
 
     @model_validator(mode="before")

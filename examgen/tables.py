@@ -192,7 +192,9 @@ _PLAIN: dict[str, list[pa.Field]] = {
         *_columns("cost_before cost_after", pa.float64()),
         ("note", pa.string()),
     ),
-    "keys": _fields(*_columns("item_id source letter", pa.string()), *_columns("human endorses", pa.bool_())),
+    "keys": _fields(
+        *_columns("item_id source letter", pa.string()), *_columns("human endorses", pa.bool_()), ("never", pa.string())
+    ),
     "tiers": _fields(
         *_columns("item_id tier key", pa.string()),
         ("n_keys", pa.int64()),

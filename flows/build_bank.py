@@ -64,7 +64,9 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
         carried = _carry(bench, passages, topics, parent) if parent else None
         accepted = accepted_items(replace(bench, topics=topics, carried=carried))
     done = _lock(bench, passages, indexed, topics, accepted, carried)
-    folder = publish_bank(place, done)
+    folder, in_use = publish_bank(place, done)
+    if in_use:
+        say(f"    note: {in_use}")
     entry = releases.enter(place, documents, line, parent, folder.name)
     if entry["compared"]:
         _release(study, place, entry)

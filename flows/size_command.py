@@ -61,6 +61,16 @@ def size(
     ceiling_probability: Annotated[
         float | None, typer.Option(parser=share, metavar="SHARE", help="most a perfect score may be likely")
     ] = None,
+    hard_stop: Annotated[
+        float | None,
+        typer.Option(parser=share, metavar="SHARE", help="rate of hard-stop violations a run without any excludes"),
+    ] = None,
+    between: Annotated[
+        float | None, typer.Option(help="repeated answers: variance between items of the arms' difference")
+    ] = None,
+    within: Annotated[
+        list[float] | None, typer.Option(help="repeated answers: variance of one answer on an item; twice: of each arm")
+    ] = None,
     items: Annotated[int | None, typer.Option(help="what a bank of so many items can do")] = None,
     simulate: Annotated[int | None, typer.Option(help="replicates of a simulation to show beside the sums")] = None,
     page: Annotated[Path | None, typer.Option(help="also write the page with the power curves there")] = None,
@@ -85,8 +95,11 @@ def size(
         "alpha": alpha, "power": power, "comparisons": contrasts, "correction": correction,
         "one_sided": one_sided or None, "test": "midp" if midp else None, "design_effect": design_effect,
         "attrition": attrition, "cap": cap, "ceiling_accuracy": ceiling_accuracy,
-        "ceiling_probability": ceiling_probability,
+        "ceiling_probability": ceiling_probability, "hard_stop_rate": hard_stop,
     }  # fmt: skip
+    if study is None and (between is not None or within):
+        _repeated(gain, between, within or [0.0], _given(rules))
+        return
     told = {name for name, value in {**contrast, **rules, "counts": counts}.items() if value is not None}
     if study is None:
         _on_the_spot(_given(contrast), _given(rules), counts or [], items, simulate, page)
@@ -136,7 +149,7 @@ def _on_the_spot(
     tables = [parse_counts(text) for text in seen]
     if tables and not contrast:
         contrast = {"name": "the table seen", "counts": tuple(sum(t[i] for t in tables) for i in range(3))}
-    if not contrast and items is None and "ceiling_accuracy" not in rules:
+    if not contrast and items is None and not {"ceiling_accuracy", "hard_stop_rate"} & rules.keys():
         raise InputError("give a study, or numbers: for example examgen size --gain 0.075 --worse 0.025")
     sizing = resolved(_section(contrast, rules), Path())
     lines = table_lines(tables, sizing) if tables else []
@@ -148,6 +161,32 @@ def _on_the_spot(
     if lines:
         print("\n".join([*lines, ""]))
     _show(sizing, items, simulate, page, "A paired comparison")
+    if contrast.get("pilot"):
+        _of_repeats(Path(contrast["pilot"]), contrast["endpoints"], sizing)
+
+
+def _repeated(gain: float | None, between: float | None, within: list[float], rules: dict[str, Any]) -> None:
+    """Items for a difference of mean scores when each item is answered several times."""
+    from examgen.repeated_answers import repeated_lines
+
+    if gain is None or between is None or len(within) > 2:
+        raise InputError("--between: goes with --gain and --within, once or twice: variances of an item's scores")
+    sizing = _section({}, rules)
+    both = (within[0], within[-1])
+    print("\n".join(repeated_lines(gain, between, both, power=sizing.power, alpha=sizing.alpha)))
+
+
+def _of_repeats(place: Path, pair: tuple[str, str], sizing: Any) -> None:
+    """What a pilot with several answers an item and arm adds; nothing for one with single answers."""
+    from examgen.pilot import parse_answers, pilot_text
+    from examgen.repeated_answers import components, repeated_lines
+
+    found = components(parse_answers(pilot_text(place), str(place)), pair, str(place))
+    if found is not None and found.gain:
+        print("\n" + "\n".join(repeated_lines(
+            found.gain, found.between, found.within, power=sizing.power, alpha=sizing.alpha
+        )))  # fmt: skip
+        print(f"    from {found.items} items answered {found.answers[0]:.3g} and {found.answers[1]:.3g} times")
 
 
 def _of_study(path: Path, items: int | None, simulate: int | None, page: Path | None) -> None:

@@ -72,6 +72,16 @@ def agreement_of(bank: Path) -> list[Row]:
     return [*screener_rows(first, second), *reviewers]
 
 
+def read_hard_stops(bank: Path) -> dict[str, str]:
+    """Item id -> letters that must never be chosen, of a release with keys; empty for a bank as it was locked."""
+    place = bank / "keys.parquet"
+    found: dict[str, str] = {}
+    for row in tables.read_rows(str(place)) if place.is_file() else ():
+        if row.get("never"):
+            found[row["item_id"]] = found.get(row["item_id"], "") + row["never"]
+    return found
+
+
 @stage("calibrate", "examgen.calibration", "expectations.contracts")
 def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
     """All results tables of one evaluation."""
@@ -107,6 +117,11 @@ def calibrate(shard: Shard, folder: Path) -> dict[str, Any]:
         level=settings.confidence,
     )
     results["agreement"] = agreement_of(bank)
+    never = read_hard_stops(bank)
+    if never:
+        results["abstention"] += keys.hard_stop_rows(
+            read_responses(evaluation), endpoints, never, level=settings.confidence
+        )
     incomplete = {endpoint.endpoint_id for endpoint in endpoints if not endpoint.complete}
     results = {name: marked_incomplete(rows, incomplete) for name, rows in results.items()}
     for name, rows in results.items():

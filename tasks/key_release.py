@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 
 from examgen import keys, tables
 from examgen.errors import BankError
+from examgen.ids import canonical_json, digest
 from examgen.records import BankItem
 from examgen.statistics.tiers import TierRules
 from tasks import store
+from tasks.publishing import choose_release
 from tasks.verification import verify_bank
 from tasks.workplace import Workplace
 
@@ -22,9 +24,10 @@ FIXED_BEFORE = "before scoring: no response to its items lay in the results"
 
 
 def release_keys(
-    bank: Path, file: Path, *, rules: TierRules | None = None, bank_key: bool = True, human_bank: bool = False
+    bank: Path, *files: Path, rules: TierRules | None = None, bank_key: bool = True, human_bank: bool = False
 ) -> tuple[Path, dict[str, Any]]:
-    """Write the release folder beside the bank and return it with the note its manifest holds.
+    """Write the release folder beside the bank and return it with the note its manifest holds. `files` are tables of
+    keys, of one source or more each.
 
     The locked folder is verified first and left as it is. The same keys give the same folder. `BankError` when the
     bank does not verify or the table of keys cannot be used.
@@ -32,7 +35,7 @@ def release_keys(
     bank = bank.resolve()
     verify_bank(bank)
     items = tables.read_records(str(bank / "bank.parquet"), BankItem)
-    given = keys.parse_keys(_read(file), str(file), items)
+    given = keys.merged({str(file): keys.parse_keys(_read(file), str(file), items) for file in files})
     if bank_key:
         given = keys.with_bank_key(given, items, human=human_bank)
     chosen = rules or TierRules()
@@ -42,7 +45,8 @@ def release_keys(
     note = keys.release_note(table, items, given, chosen, scored(bank, {item.item_id for item in items}))
     if earlier:
         raise BankError(f"{bank}: is itself a release with keys: give the folder of the locked bank")
-    final = bank.with_name(f"{bank.name}-keys-{note['tier_hash'][:8]}")
+    said = canonical_json(sorted((k.item_id, k.source, k.letter, k.human, str(k.endorses), k.never) for k in given))
+    final = bank.with_name(f"{bank.name}-keys-{digest('keys', note['tier_hash'], said, length=8)}")
     if not final.is_dir():
         _write(bank, final, given, table, manifest, note)
     return final, store.read_json(final / "bank.lock.json")["key_release"]
@@ -64,7 +68,10 @@ def _write(
     try:
         shutil.copytree(bank, temporary)
         rows = [
-            {"item_id": k.item_id, "source": k.source, "letter": k.letter, "human": k.human, "endorses": k.endorses}
+            {
+                "item_id": k.item_id, "source": k.source, "letter": k.letter, "human": k.human,
+                "endorses": k.endorses, "never": k.never,
+            }
             for k in sorted(given, key=lambda k: (k.item_id, k.source))
         ]
         store.write(temporary / "keys.parquet", "keys", rows)
@@ -90,15 +97,17 @@ def scored(bank: Path, item_ids: set[str]) -> str:
     return f"after scoring: responses to {len(answered)} of its items lay in the results" if answered else FIXED_BEFORE
 
 
-def use(bank: Path, release: Path) -> bool:
-    """Make the release the bank that the study's next evaluation asks about; False where it is not the latest bank."""
-    root = bank.resolve().parent.parent
+def use(bank: Path, release: Path | None) -> bool:
+    """Make the release the bank that the study's evaluations ask about, until a build locks other items; without one,
+    go back to the bank as it was locked. False where `bank` is not the study's latest."""
+    bank = bank.resolve()
+    root = bank.parent.parent
     note = root / "latest_bank.json"
     if not note.is_file():
         return False
     place = Workplace(root.parent, root.name)
-    latest = place.latest("bank")
-    if not latest["folder"].startswith(str(bank.resolve())):
+    latest, manifest = place.latest("bank"), store.read_json(bank / "bank.lock.json")
+    if latest["bank_id"] != manifest["bank_id"] or Path(latest["folder"]).parent != bank.parent:
         return False
-    place.point("bank", {**latest, "folder": str(release)})
+    choose_release(place, release)
     return True

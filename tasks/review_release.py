@@ -18,6 +18,7 @@ from examgen.result_rows import Row
 from examgen.review import Release, merged, release
 from examgen.review_sheet import read_decisions
 from tasks import store
+from tasks.publishing import choose_release
 from tasks.verification import verify_bank
 from tasks.workplace import Workplace
 
@@ -119,9 +120,9 @@ def _numbered(before: Sequence[FunnelRow], rows: Sequence[FunnelRow]) -> list[Fu
 def use(bank: Path, done: Reviewed) -> bool:
     """Make the release the bank of the study's next evaluation; False where the reviewed one is not the latest."""
     root = bank.resolve().parent.parent
-    note = root / "latest_bank.json"
-    if not note.is_file() or Path(store.read_json(note)["folder"]) != bank.resolve():
+    place = Workplace(root.parent, root.name)
+    latest = place.pointer("bank")
+    if latest is None or Path(latest["folder"]) != bank.resolve():
         return False
-    pointer = {"bank_id": done.folder.name, "folder": str(done.folder), "items": done.items}
-    Workplace(root.parent, root.name).point("bank", pointer)
+    choose_release(place, done.folder)
     return True

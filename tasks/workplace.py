@@ -43,6 +43,11 @@ class Workplace:
         inside = {key: self._inside(str(value[key])) for key in _PATHS if key in value}
         store.write_json(self.root / f"latest_{name}.json", {**value, **inside})
 
+    def pointer(self, name: str) -> dict[str, Any] | None:
+        """What was pointed to last, or None."""
+        place = self.root / f"latest_{name}.json"
+        return self._resolved(store.read_json(place)) if place.is_file() else None
+
     def latest(self, name: str) -> dict[str, Any]:
         """The latest bank or evaluation; `BankError` when there is none yet."""
         place = self.root / f"latest_{name}.json"
@@ -51,7 +56,9 @@ class Workplace:
         if not place.is_file():
             what = {"bank": "build", "evaluation": "evaluate", "results": "calibrate"}[name]
             raise BankError(f"{self.root}: no {name} yet: run `examgen {what} STUDY` first")
-        found: dict[str, Any] = store.read_json(place)
+        return self._resolved(store.read_json(place))
+
+    def _resolved(self, found: dict[str, Any]) -> dict[str, Any]:
         return {**found, **{key: str(self.root / found[key]) for key in _PATHS if key in found}}
 
     def _inside(self, path: str) -> str:

@@ -11,6 +11,8 @@ from examgen.keys import (
     Key,
     abstention_rows,
     agreement,
+    hard_stop_rows,
+    hard_stops,
     locked_tier_hash,
     parse_keys,
     release_note,
@@ -142,3 +144,19 @@ def test_abstention_that_was_not_offered_is_not_estimable() -> None:
     assert row["value"] is None
     assert "not offered" in row["note"]
     tables.as_table("abstention", abstention_rows(BANK, given_answers, [endpoint("a")], {}, offered=True))
+
+
+def test_hard_stops_count_options_that_must_never_be_chosen() -> None:
+    text = "item_id,source,letter,human,never\n" + "".join(
+        f"{item.item_id},ann,{item.key_letter},yes,{'ABCD'[(item.key + 1) % 4]}\n" for item in BANK[:59]
+    )
+    never = hard_stops(parse_keys(text, "keys.csv", BANK))
+    assert len(never) == min(59, len(BANK))
+    safe = [answer(item, "safe", item.key) for item in BANK]
+    bold = [answer(item, "bold", (item.key + 1) % 4 if place < 6 else item.key) for place, item in enumerate(BANK)]
+    rows = hard_stop_rows([*safe, *bold], [endpoint("safe"), endpoint("bold"), endpoint("absent")], never)
+    assert [row["value"] for row in rows] == [0.0, 6 / len(never), None]
+    assert rows[0]["high"] == pytest.approx(1 - 0.05 ** (1 / len(never)))
+    assert hard_stop_rows(safe, [endpoint("safe")], {}) == []
+    with pytest.raises(BankError, match="must never be chosen"):
+        parse_keys(f"item_id,source,letter,human,never\n{BANK[0].item_id},ann,A,yes,AB\n", "keys.csv", BANK)

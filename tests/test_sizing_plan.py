@@ -77,3 +77,11 @@ def test_the_smallest_gains_fall_with_size_and_rise_with_discordance() -> None:
 def test_no_contrast_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(StudyError, match=r"sizing\.contrasts: none is declared"):
         make_plan(Sizing())
+
+
+def test_hard_stop_rules_can_bind() -> None:
+    contrasts = [{"better": 0.1, "worse": 0.025}]
+    sizing = Sizing.model_validate({"contrasts": contrasts, "hard_stop_rate": 0.01, "attrition": 0.1})
+    plan = make_plan(sizing)
+    assert (plan.plan.items, plan.plan.binding) == (333, "hard-stop rules")  # 299 / .9
+    assert make_plan(sizing.model_copy(update={"hard_stop_rate": 0.02})).plan.items == 206

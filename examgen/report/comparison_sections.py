@@ -18,6 +18,7 @@ from examgen.report.numbers import (
     points,
     whole,
 )
+from examgen.statistics.sizing import discordance_floor
 
 Results = Mapping[str, Sequence[Row]]
 MOST_PAIRS = 30
@@ -35,8 +36,15 @@ def comparisons(results: Results, bank: Sequence[BankItem], manifest: Mapping[st
     pairs = every(results["pair_comparisons"], axis="overall")
     return {
         "told": verdict_sentence(pairs), "pairs": [_pair(row) for row in pairs[:MOST_PAIRS]], "count": len(pairs),
+        "planned": " or ".join(dict.fromkeys(row["planned"] for row in pairs if row["planned"])),
+        "notes": pair_notes(pairs[:MOST_PAIRS]),
         "smallest": smallest_gains(results["sizing"]), "groups": group_table(results), "levels": level_notes(results),
         "systems": systems(results, bank), "tiers": tiers(bank, manifest), "probe": probe_table(results),
+        "stops": [
+            (row["endpoint_id"], percent(row["value"]), percent(row["high"]), whole(row["n"]))
+            for row in every(results.get("abstention", ()), statistic="hard-stop violations")
+            if row["value"] is not None
+        ],
     }  # fmt: skip
 
 
@@ -50,16 +58,25 @@ def verdict_sentence(pairs: Sequence[Row]) -> str:
 def _pair(row: Row) -> dict[str, Any]:
     planned = row["planned"]
     return {
-        "family": row["family"], "first": row["first"], "second": row["second"], "n": whole(row["n"]),
+        "family": row["family"], "first": row["first"], "second": row["second"],
         "gain": points(row["gain"]), "limits": _points(row, "gain_low", "gain_high"),
         "split": f"{whole(row['first_only'])} / {whole(row['second_only'])}",
         "exact": p_value(row["p_exact"]), "midp": p_value(row["p_midp"]), "holm": p_value(row["p_holm"]),
         "clustered": p_value(row["cluster_p_holm"]), "flip": p_value(row["sign_flip_p"]),
         "effect": decimal(row["design_effect"], 2), "least": points(row["minimum_gain"]),
-        "planned": planned or "none", "power": percent(row["power_planned"]) if planned else "–",
+        "power": percent(row["power_planned"]) if planned else "–",
         "needed": f"{whole(row['items_needed'])}{'' if planned else ' *'}" if row["items_needed"] else NOT_ESTIMABLE,
-        "verdict": row["verdict"], "note": row["note"],
+        "verdict": row["verdict"],
     }  # fmt: skip
+
+
+def pair_notes(pairs: Sequence[Row]) -> list[tuple[str, str]]:
+    """Cautions of the pairs, each with the pairs it holds for."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in pairs:
+        for note in filter(None, (row["note"] or "").split("; ")):
+            found[note].append(f"{row['first']} − {row['second']}")
+    return [(note, ", ".join(names)) for note, names in found.items()]
 
 
 def _points(row: Row, low: str, high: str) -> str:
@@ -111,14 +128,22 @@ def level_notes(results: Results) -> str:
 
 
 def systems(results: Results, bank: Sequence[BankItem]) -> list[dict[str, Any]]:
-    """Each system with nested configurations: its steps, and the questions each step fixed and broke."""
+    """Each system with nested configurations: its steps, and the questions each step fixed and broke.
+
+    A step that changed fewer items than any outcome needs to be significant is underpowered.
+    """
     stems = {item.item_id: item.stem for item in bank}
     found: dict[str, dict[str, Any]] = {}
     for row in results["increments"]:
         system = found.setdefault(row["system"], {"name": row["system"], "steps": [], "notes": []})
         system["steps"].append(_step(row, stems))
+        system["floor"] = discordance_floor(0.05 / len(system["steps"]))
         if row["note"] and row["note"] not in system["notes"]:
             system["notes"].append(row["note"])
+    for system in found.values():
+        for step in system["steps"]:
+            if step["verdict"] != "resolved" and step["changed"] < system["floor"]:
+                step["verdict"] = "underpowered"
     return list(found.values())
 
 
@@ -133,7 +158,7 @@ def _step(row: Row, stems: Mapping[str, str]) -> dict[str, Any]:
         "holm": p_value(row["p_holm"]),
         "calls": "not recorded" if costs[0] is None or costs[1] is None else f"{whole(costs[0])} to {whole(costs[1])}",
         "cost": "unknown" if costs[2] is None or costs[3] is None else f"{costs[2]:,.4g} to {costs[3]:,.4g}",
-        "verdict": "resolved" if resolved else "unresolved",
+        "verdict": "resolved" if resolved else "unresolved", "changed": row["changed"],
         "items": [
             (name, len(found), [stems.get(item, item) for item in found[:MOST_ITEMS]])
             for name in ("fixed", "broken")
@@ -172,11 +197,12 @@ def probe_table(results: Results) -> dict[str, Any]:
         if "separation" not in mine:
             continue
         lines.append({
-            "endpoint": name, "cells": [interval(mine.get(statistic)) for statistic in _PROBE],
+            "endpoint": name, "cells": [interval(mine.get(statistic), 0) for statistic in _PROBE],
             "n": [whole(mine[statistic]["n"]) if statistic in mine else "" for statistic in (_PROBE[0], _PROBE[2])],
             "separation": points(mine["separation"]["value"]), "unresolved": whole(mine["unresolved"]["value"]),
         })  # fmt: skip
-    reason = next((row["note"] for row in rows if row["value"] is None and row["note"]), "") if not lines else ""
+    unknown = [row["note"] for row in rows if row["statistic"] == _PROBE[0] and row["value"] is None]
+    reason = unknown[0] if unknown and not lines else ""
     return {"lines": lines, "reason": reason}
 
 

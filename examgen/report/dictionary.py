@@ -119,6 +119,7 @@ COLUMNS = {
     "cost_after": "the same after the step",
     "letter": "option in the bank's own order, empty where the source gave none",
     "human": "whether people gave the key",
+    "never": "options that must never be chosen, in the bank's own order, empty for none",
     "endorses": "whether the source endorses the item, empty where not asked",
     "tier": "A, B, or probe where keys disagree",
     "key_source": "human, human and model, model, none",

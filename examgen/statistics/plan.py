@@ -18,6 +18,7 @@ from examgen.statistics.sizing import (
     ceiling_n,
     discordance_floor,
     floor_n,
+    hard_stop_n,
     minimum_detectable_gain,
     probability_of_floor,
     probability_perfect,
@@ -41,7 +42,8 @@ class SizingRules:
     `design_effect` multiplies the items needed (clustering in topics); `attrition` is the share of authored
     items that will not be analysed; `floor_probability` None means the power; `cap` the most items that can
     be authored, None for no limit; `comparisons` the size of the family when it is larger than the contrasts
-    that are sized (every pair of a panel, for instance).
+    that are sized (every pair of a panel, for instance). `hard_stop_rate` is the rate of violations of a hard-stop rule
+    that a run without any should exclude (one-sided 95 %), None without such a rule.
     """
 
     power: float = 0.8
@@ -55,6 +57,7 @@ class SizingRules:
     cap: int | None = None
     alternative: Alternative = "two-sided"
     comparisons: int | None = None
+    hard_stop_rate: float | None = None
 
     def __post_init__(self) -> None:
         check_probability("power", self.power, open_ends=True)
@@ -66,6 +69,8 @@ class SizingRules:
             raise StatisticsError(f"attrition lies in [0, 1), not {self.attrition}")
         if self.cap is not None and self.cap < 1:
             raise StatisticsError(f"cap is at least 1 item, not {self.cap}")
+        if self.hard_stop_rate is not None:
+            check_probability("hard_stop_rate", self.hard_stop_rate, open_ends=True)
         if self.comparisons is not None and self.comparisons < 1:
             raise StatisticsError(f"a family holds at least one comparison, not {self.comparisons}")
 
@@ -113,9 +118,11 @@ def size_contrasts(contrasts: Sequence[Contrast], rules: SizingRules | None = No
         failing = table.loc[table["n_authored"].isna(), "contrast"].iloc[0]
         return SizingPlan(table, None, f"{failing}: cannot be sized", False, chosen)
     worst = max(table.to_dict("records"), key=lambda row: int(row["n_authored"]))
-    items = int(worst["n_authored"])
-    feasible = chosen.cap is None or items <= chosen.cap
-    return SizingPlan(table, items, f"{worst['contrast']}: {worst['binding']}", feasible, chosen)
+    items, binding = int(worst["n_authored"]), f"{worst['contrast']}: {worst['binding']}"
+    if chosen.hard_stop_rate is not None:
+        clean = authored_items(hard_stop_n(chosen.hard_stop_rate), chosen.attrition)
+        items, binding = max((items, binding), (clean, "hard-stop rules"), key=lambda pair: pair[0])
+    return SizingPlan(table, items, binding, chosen.cap is None or items <= chosen.cap, chosen)
 
 
 def _size_one(contrast: Contrast, rules: SizingRules, alpha: float) -> dict[str, object]:

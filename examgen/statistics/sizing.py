@@ -137,6 +137,18 @@ def ceiling_n(accuracy: float, threshold: float = 0.01) -> int | None:
     return n
 
 
+def hard_stop_n(rate: float, level: float = 0.95) -> int:
+    """Items without a single violation that exclude a rate of `rate` or more (299 for 1 % at one-sided 95 %).
+
+    The smallest n with (1 - rate)^n < 1 - level: the upper limit that `intervals.hard_stop` then gives is below rate.
+    """
+    check_probability("rate", rate, open_ends=True)
+    check_probability("level", level, open_ends=True)
+    found = ceiling_n(1.0 - rate, 1.0 - level)
+    assert found is not None  # an accuracy below 1 always has one
+    return found
+
+
 def minimum_detectable_gain(
     n: int,
     *,

@@ -145,3 +145,19 @@ def test_an_error_in_a_study_names_the_key(tmp_path: Path) -> None:
     done = examgen("size", str(tmp_path / "s.yaml"), cwd=tmp_path)
     assert done.returncode == 2
     assert "sizing.contrasts.0: contrast 'a': worse: is missing beside better" in done.stderr
+
+
+def test_hard_stop_rules_repeated_answers_and_people(tmp_path: Path) -> None:
+    assert "299 items without a violation exclude a rate of 1.00%" in said("--hard-stop", "1%")
+    assert "1 answer 969" in said("--gain", "0.03", "--between", "0.1111111")
+    assert "10 answers 1,260" in said("--gain", ".03", "--between", ".1111111", "--within", ".1666667")
+    rows = [
+        f"i{n},{arm},{int((n * 7 + person * 3) % 10 < chance)},{person}"
+        for n in range(40) for arm, chance in (("people", 7), ("model", 5)) for person in range(3)
+    ]  # fmt: skip
+    pilot = tmp_path / "pilot.csv"
+    pilot.write_text("\n".join(["item_id,endpoint,correct,repeat", *rows]))
+    text = said("--pilot", str(pilot), "--endpoint", "people", "--endpoint", "model")
+    assert "from 40 items answered 3 and 3 times" in text
+    assert "The bank that serves all" in text
+    assert here("--between", "0.1")[0] == 2

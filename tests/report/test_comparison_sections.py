@@ -75,7 +75,8 @@ def test_planned_effect_and_smallest_gain_stand_beside_each_pair() -> None:
     shown = comparison_sections.comparisons(RESULTS, BANK, {})
     row = next(row for row in shown["pairs"] if (row["first"], row["second"]) == ("full", "bare"))
     assert (row["split"], row["gain"], row["limits"]) == ("16 / 1", "+8.9", "+4.8 to +14.4")
-    assert (row["planned"], row["verdict"]) == ("7.5 points", "resolved")
+    assert (shown["planned"], row["verdict"]) == ("7.5 points", "resolved")
+    assert shown["notes"][0][0] == "the item-level and the clustered test disagree"
     assert float(row["power"]) < 80
     shares = comparison_sections.smallest_gains(RESULTS["sizing"])
     assert [share for share, _ in shares] == ["0.0", "2.5", "5.0", "10.0"]
@@ -98,7 +99,7 @@ def test_nested_steps_show_what_they_fixed_and_broke() -> None:
     (system,) = comparison_sections.systems(results, BANK)
     assert system["name"] == "bare → voted → full"
     assert [(step["fixed"], step["broken"]) for step in system["steps"]] == [("12", "1"), ("4", "0"), ("16", "1")]
-    assert [step["verdict"] for step in system["steps"]] == ["resolved", "unresolved", "resolved"]
+    assert [step["verdict"] for step in system["steps"]] == ["resolved", "underpowered", "resolved"]
     assert (system["steps"][0]["calls"], system["steps"][0]["cost"]) == ("168 to 504", "unknown")
     page = html(results)
     assert BANK[167].stem in text_of(page, "nested")
@@ -127,8 +128,8 @@ def test_the_probe_has_a_line_an_endpoint_or_a_reason() -> None:
     table = keys.abstention_rows(BANK, rows, ARMS[:1], probe, offered=True)
     shown = comparison_sections.probe_table({"abstention": table})
     (line,) = shown["lines"]
-    assert line["cells"][0].startswith("50.0 (")
-    assert line["cells"][1].startswith("50.0 (")
+    assert line["cells"][0].startswith("50 (")
+    assert line["cells"][1].startswith("50 (")
     assert (line["n"], line["separation"]) == (["20", "148"], "+50.0")
     assert "+50.0" in text_of(html(RESULTS | {"abstention": table}), "tiers")
     missing = keys.abstention_rows(BANK, rows, ARMS[:1], probe, offered=False)
