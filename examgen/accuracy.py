@@ -22,14 +22,15 @@ DRAWS = 400_000_000
 CLUSTER_NOTE = "topics resampled: speaks of topics like these, not only of these items"
 
 
-def overall_rows(answers: Answers, settings: Statistics) -> list[Row]:
+def overall_rows(answers: Answers, settings: Statistics, drawn: Replicates | None = None) -> list[Row]:
     """Rows of `accuracy` on the whole bank: three intervals, unresolved rows three ways, ranks, widths compared.
 
-    A row that was never asked is counted apart ("not asked"): it is neither right nor wrong nor unresolved.
+    `drawn` is `resampled` over construction batches, where it was computed already. A row that was never asked is
+    counted apart ("not asked"): it is neither right nor wrong nor unresolved.
     """
     rows: list[Row] = []
     topics = answers.labels("topic")
-    drawn = resampled(answers, settings, "construction_batch")
+    drawn = drawn or resampled(answers, settings, "construction_batch")
     parents = resampled(answers, settings, "semantic_parent")
     for column, name in enumerate(answers.names):
         labels = {"endpoint_id": name, "axis": "overall", "level": "all items"}

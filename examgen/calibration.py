@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from examgen import study
-from examgen.accuracy import axis_rows, overall_rows, topic_rows
+from examgen.accuracy import axis_rows, overall_rows, resampled, topic_rows
 from examgen.comparisons import comparison_rows, increment_rows
 from examgen.construction import construction_rows
 from examgen.contrasts import contrast_rows
@@ -56,14 +56,15 @@ def table_works(
 ) -> dict[str, Callable[[], list[Row]]]:
     """What makes each results table, by name; arguments as `calibrate`. What two tables share is computed once."""
     fit = cache(lambda: transposed_fit(answers))
+    drawn = cache(lambda: resampled(answers, settings, "construction_batch"))
     compared = cache(lambda: comparison_rows(answers, settings, sizing, tiers))
     return {
         "accuracy": lambda: [
-            *overall_rows(answers, settings), *axis_rows(answers, settings), *removal_rows(answers)
+            *overall_rows(answers, settings, drawn()), *axis_rows(answers, settings), *removal_rows(answers)
         ],
         "topic_accuracy": lambda: topic_rows(answers, settings),
         "item_difficulty": lambda: difficulty_rows(answers, easiness=easiness(answers, fit())),
-        "contrasts": lambda: contrast_rows(answers, settings),
+        "contrasts": lambda: contrast_rows(answers, settings, drawn()),
         "pair_comparisons": lambda: compared()[0],
         "pair_interactions": lambda: compared()[1],
         "increments": lambda: [row for chain in nested for row in increment_rows(answers, chain, settings)],

@@ -21,16 +21,17 @@ _CONTRASTS = {
 }
 
 
-def contrast_rows(answers: Answers, settings: Statistics) -> list[Row]:
+def contrast_rows(answers: Answers, settings: Statistics, drawn: Replicates | None = None) -> list[Row]:
     """Rows of `contrasts`: every pair of primary endpoints, and every primary endpoint against every baseline.
 
-    The two are separate families for Holm. Endpoints of the writer's own model stay out of both.
+    The two are separate families for Holm. Endpoints of the writer's own model stay out of both. `drawn` is
+    `resampled` over construction batches, where it was computed already.
     """
     primary = [answers.names[column] for column in answers.columns("primary")]
     baselines = [answers.names[column] for column in answers.columns("baseline")]
     inner = [(one, two) for place, one in enumerate(primary) for two in primary[place + 1 :]]
     outer = [(one, two) for one in primary for two in baselines]
-    drawn = resampled(answers, settings, "construction_batch")
+    drawn = drawn or resampled(answers, settings, "construction_batch")
     rows: list[Row] = []
     for scope, pairs in (("primary endpoints", inner), ("primary against baselines", outer)):
         if not pairs:

@@ -15,7 +15,7 @@ ABOUT: dict[str, str] = {
     "key_risk": "Review list: items on which endpoints agree on one wrong option.",
     "option_order": "Stability over option orders and tests of position effects.",
     "leave_one_out": "Difficulty of items without one endpoint.",
-    "reliability": "The panel's queues and item analysis.",
+    "reliability": "The panel's queues, item analysis, and how far endpoints repeat themselves.",
     "construction": "Sources per item, expected ordering of strata, acceptance per stage.",
     "profiles": "Accuracy in the cells of crossed axes.",
     "sizing": "What planned contrasts need and what this bank can resolve.",

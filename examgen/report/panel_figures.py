@@ -80,8 +80,8 @@ def heat_map(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
     roles = {row.endpoint_id: row.role for row in rows}
     scale = [name for name in roles if roles[name] == "primary"] or list(roles)
     topics = sorted({topic for topic, _ in cells}, key=lambda topic: (_mean(cells, topic, scale), topic))
-    named = {topic: wrapped(topic, 38) for topic in topics}
-    tall = 25.0 if all(len(lines) == 1 for lines in named.values()) else 31.0
+    named = {topic: wrapped(topic, 38, 3) for topic in topics}
+    tall = (25.0, 31.0, 44.0)[max((len(lines) for lines in named.values()), default=1) - 1]
     left = widest([line for lines in named.values() for line in lines], 12.5) + 54
     width = max(34.0, min(62.0, (940 - left) / max(1, len(rows))))
     top = min(180.0, 0.72 * widest([row.endpoint_id for row in rows], 12.5) + 18)
@@ -101,7 +101,7 @@ def heat_map(results: Results, endpoints: Sequence[EndpointRow]) -> Figure:
         middle = y + tall / 2 + 4.5
         count = max((cells[topic, name]["n"] for name in roles if (topic, name) in cells), default=0)
         for number, part in enumerate(named[topic]):
-            up = 6.5 if len(named[topic]) > 1 else 0
+            up = 6.5 * (len(named[topic]) - 1)
             drawing.text(left - 40, middle - up + 13 * number, part, size=12.5, anchor="end")
         drawing.text(left - 8, middle, str(count), size=12, anchor="end", colour=QUIET)
         for column, row in enumerate(rows):
