@@ -21,7 +21,7 @@ from tasks import store
 from tasks.corpus_files import FileEntry
 from tasks.reading_pool import ReadingPool, in_order, processors
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raised when reading changes its results, so that what older versions read is read again."""
 
 AHEAD = 32
