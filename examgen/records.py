@@ -115,6 +115,9 @@ class Coverage(Record):
     subtopic: str = ""
     score: float | None = None
     reason: str = ""
+    items: int | None = Field(
+        default=None, description="items of the bank in that subtopic; empty before the bank is locked"
+    )
 
 
 class Evidence(Record):

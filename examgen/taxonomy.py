@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -203,38 +203,82 @@ def share_out(topics: Sequence[Topic], retrieved: Sequence[Retrieval], focused: 
     ]
 
 
-def cover(concepts: Sequence[Concept], topics: Sequence[Topic], corpus: Sequence[Chunk]) -> list[Coverage]:
-    """For each checklist concept, the subtopic that covers it: all its terms occur in the label or the passages.
+CONCEPT_PASSAGES = 5
+"""A concept is looked for in this many passages of the corpus: those that are nearest to it in meaning."""
 
-    The score is the share of the concept's terms found there; the label counts before the passages in a tie.
+
+def concept_query(concept: Concept) -> str:
+    """What the index is asked for a checklist concept."""
+    return f"{concept.concept}: {' '.join(concept.terms)}" if concept.terms else concept.concept
+
+
+def cover(
+    concepts: Sequence[Concept], topics: Sequence[Topic], corpus: Sequence[Chunk], nearest: Mapping[str, Sequence[str]]
+) -> list[Coverage]:
+    """For each checklist concept, the subtopic that covers it.
+
+    That is one whose label names all terms of the concept, or one that holds a passage which has all of them and is
+    among the few of the whole corpus that are nearest to the concept: words that merely occur in a passage about
+    something else cover nothing. `nearest` has those passages' ids by `concept_query`, nearest first. The score is the
+    largest share of the terms in one of them that a subtopic holds.
     """
-    text_of = {chunk.chunk_id: chunk.text for chunk in corpus}
-    words = {
-        topic.topic_id: _stems(" ".join([topic.subtopic, *(text_of.get(c, "") for c in topic.chunk_ids)]))
-        for topic in topics
-    }
+    by_id = {chunk.chunk_id: chunk for chunk in corpus}
+    words = {name: _stems(f"{by_id[name].heading} {by_id[name].text}") for ids in nearest.values() for name in ids}
+    labels = {topic.topic_id: _stems(f"{topic.topic} {topic.subtopic}") for topic in topics}
+    holders: dict[str, list[Topic]] = defaultdict(list)
+    for topic in topics:
+        for name in dict.fromkeys((*topic.chunk_ids, *topic.passages)):
+            holders[name].append(topic)
     rows = []
     for concept in concepts:
         terms = _stems(" ".join(concept.terms)) if concept.terms else _stems(concept.concept)
-        scored = [
-            (len(terms & words[t.topic_id]) / max(len(terms), 1), len(terms & _stems(f"{t.topic} {t.subtopic}")), t)
-            for t in topics
-        ]
-        score, _, best = max(scored, key=lambda found: (found[0], found[1], found[2].topic_id), default=(0.0, 0, None))
-        missing = sorted(terms - words[best.topic_id]) if best else sorted(terms)
-        covered = best is not None and not missing
+        near = list(nearest.get(concept_query(concept), ()))
+        telling = [name for name in near if terms <= words[name]]
+        held = [topic for name in telling for topic in holders[name]]
+        named = [topic for topic in topics if terms <= labels[topic.topic_id]]
+        # Both at best; then the label says more than a passage does. Ties go by nearness, then by the taxonomy's order.
+        wanted = terms | _stems(concept.concept)
+        both = {topic.topic_id for topic in held} & {topic.topic_id for topic in named}
+        fit = [(t.topic_id in both, len(wanted & labels[t.topic_id])) for t in (*held, *named)]
+        if fit:
+            rows.append(_covered(concept, (*held, *named)[fit.index(max(fit))]))
+            continue
+        best = max((len(terms & words[name]) for name in near if holders[name]), default=0)
+        reason = _why_not(terms, telling, by_id, corpus)
         rows.append(
-            Coverage(
-                concept=concept.concept,
-                covered=covered,
-                score=score,
-                topic_id=best.topic_id if covered and best else "",
-                topic=best.topic if covered and best else "",
-                subtopic=best.subtopic if covered and best else "",
-                reason="" if covered else f"no subtopic's passages contain: {', '.join(missing)}",
-            )
+            Coverage(concept=concept.concept, covered=False, score=best / max(len(terms), 1), reason=reason)
         )
     return rows
+
+
+def _covered(concept: Concept, topic: Topic) -> Coverage:
+    return Coverage(
+        concept=concept.concept, covered=True, topic_id=topic.topic_id, topic=topic.topic, subtopic=topic.subtopic,
+        score=1.0,
+    )
+
+
+def _why_not(terms: set[str], telling: Sequence[str], by_id: Mapping[str, Chunk], corpus: Sequence[Chunk]) -> str:
+    """Why no subtopic covers a concept: its documents have no place in the taxonomy, or there are none."""
+    if telling:
+        paths = ", ".join(dict.fromkeys(by_id[name].path for name in telling))
+        return f"its passages are in no subtopic ({paths}): add a seed for it"
+    missing = sorted(term for term in terms if not any(term in _stems(chunk.text) for chunk in corpus))
+    if missing:
+        return f"no document contains: {', '.join(missing)}"
+    return f"none of the passages nearest to it contains: {', '.join(sorted(terms))}"
+
+
+def unplaced(topics: Sequence[Topic], corpus: Sequence[Chunk]) -> list[str]:
+    """Paths of the documents of which no subtopic holds a passage."""
+    held = {name for topic in topics for name in (*topic.chunk_ids, *topic.passages)}
+    return sorted({chunk.path for chunk in corpus} - {chunk.path for chunk in corpus if chunk.chunk_id in held})
+
+
+def with_items(coverage: Sequence[Coverage], topic_ids: Iterable[str]) -> list[Coverage]:
+    """The rows with the number of locked items in the subtopic that covers them; `topic_ids` are those of the items."""
+    count = Counter(topic_ids)
+    return [row.model_copy(update={"items": count[row.topic_id]}) if row.covered else row for row in coverage]
 
 
 def _stems(text: str) -> set[str]:

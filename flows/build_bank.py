@@ -185,6 +185,8 @@ def _topics(bench: Bench) -> Done:
         say(f"    note: taxonomy: {problem}")
     if done.facts["uncovered"]:
         say(f"    note: not covered: {', '.join(done.facts['uncovered'])}")
+    if done.facts["unplaced"]:
+        say(f"    note: in no subtopic, a seed would find them: {', '.join(done.facts['unplaced'])}")
     return done
 
 
@@ -294,4 +296,6 @@ def _lock(
         done = lock_bank(bench.shard("lock", "lock", depends, inputs))
         strata = ", ".join(f"{done.counts.get(s, 0)} {s}" for s in study.writing.per_subtopic)
         step.outcome = f"{done.counts['locked']} items locked ({strata})"
+    if done.facts["itemless"]:
+        say(f"    note: covered, but no item in that subtopic: {', '.join(done.facts['itemless'])}")
     return done

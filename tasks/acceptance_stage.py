@@ -11,8 +11,9 @@ from typing import Any
 from examgen import audits, locking, screening, tables
 from examgen.errors import BankError
 from examgen.ids import canonical_json, digest
-from examgen.records import BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
+from examgen.records import BankItem, Candidate, Chunk, Coverage, Finding, FunnelRow, Stratum, Topic, Verdict
 from examgen.study import Embedding
+from examgen.taxonomy import with_items
 from expectations import acceptance, contracts, documents
 from tasks import embed, store
 from tasks.progress import bars
@@ -137,6 +138,9 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
     store.write(folder / "funnel.parquet", "funnel", funnel)
     for name, path in sorted(shard.inputs["carried"].items()):
         store.write_bytes(folder / f"{name}.parquet", Path(path).read_bytes())
+    coverage = tables.read_records(str(folder / "coverage.parquet"), Coverage)
+    coverage = with_items(coverage, [item.topic_id for item in items])
+    store.write(folder / "coverage.parquet", "coverage", coverage)
     for name in ("sources", "chunks", "topics", "candidates", "funnel", "bank"):
         contracts.check(name, tables.read_rows(str(folder / f"{name}.parquet")))
     facts = {**shard.inputs["facts"], "contents": _contents(folder)}
@@ -146,7 +150,8 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
     }
     store.write_json(folder / "bank.lock.json", manifest)
     counts = {"locked": len(items), **Counter(str(item.stratum) for item in items)}
-    return {"counts": counts, "facts": {"bank_id": manifest["bank_id"]}}
+    itemless = [row.concept for row in coverage if row.covered and not row.items]
+    return {"counts": counts, "facts": {"bank_id": manifest["bank_id"], "itemless": itemless}}
 
 
 def _contents(folder: Path) -> str:

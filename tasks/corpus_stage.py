@@ -50,25 +50,46 @@ def read(shard: Shard, folder: Path) -> dict[str, Any]:
     return {"counts": counts, "facts": {"warnings": _warnings(sources)}}
 
 
+NOTES_AT_MOST = 10
+"""Files named in the notes of one kind; the table `sources` names all."""
+
+
 def _warnings(sources: list[Source]) -> list[str]:
-    """What an author should know of the corpus: a few sources that dominate, files that gave nothing."""
-    found = []
-    share = Counter({source.path: source.chunks for source in sources if source.chunks})
-    if len(share) >= 8:
-        top = share.most_common(3)
-        part = sum(count for _, count in top) / share.total()
-        if part > 0.5:
-            names = ", ".join(path for path, _ in top)
-            found.append(f"three of {len(share)} sources hold {part:.0%} of the passages: {names}")
-    paths = {source.source_id: source.path for source in sources}
-    lost = [source for source in sources if source.status in ("unreadable", "empty")]
-    found += [f"{source.path}: {source.reason or source.status}" for source in lost]
-    found += [
-        f"{source.path}: {source.status}: like {paths.get(source.near_duplicate_of, source.near_duplicate_of)}"
-        for source in sources
-        if source.near_duplicate_of
+    """What an author should know of the corpus: sources that dominate, files that gave nothing, documents twice."""
+    lost = [f"{source.path}: {source.reason or source.status}" for source in sources if source.status in _LOST]
+    twins = [source for source in sources if source.near_duplicate_of]
+    copies = [
+        f"{source.path}: left out, {source.reason}"
+        for source in twins
+        if source.status == "duplicate"
     ]
+    near = [
+        f"{source.path}: {source.reason}: both are used, corpus.exclude can leave one out"
+        for source in twins
+        if source.status != "duplicate"
+    ]
+    found = _dominance(sources)
+    for kind, notes in (("files gave no text", lost), ("copies were left out", copies), ("near duplicates", near)):
+        found += notes[:NOTES_AT_MOST]
+        if len(notes) > NOTES_AT_MOST:
+            found.append(f"{len(notes)} {kind} in all: the table sources names each with its reason")
     return found
+
+
+_LOST = ("unreadable", "empty")
+
+
+def _dominance(sources: list[Source]) -> list[str]:
+    """A note when one of three or more sources, or three of eight or more, hold more than half of the passages."""
+    share = Counter({source.path: source.chunks for source in sources if source.chunks})
+    for top, among in ((1, 3), (3, 8)):
+        held = share.most_common(top)
+        part = sum(count for _, count in held) / max(share.total(), 1)
+        if len(share) >= among and part > 0.5:
+            names = ", ".join(path for path, _ in held)
+            how_many = "one" if top == 1 else "three"
+            return [f"{how_many} of {len(share)} sources hold{'s' * (top == 1)} {part:.0%} of the passages: {names}"]
+    return []
 
 
 @stage("index")

@@ -13,6 +13,7 @@ from typing import Any
 
 from examgen.matter import furniture, keyword_card, outermost
 from examgen.texts import HYPHEN_BREAK, Block, BlockKind, join_hyphens
+from tasks.pdf_tables import Line, joined_rows
 from tasks.reading import ReadError, Reading
 
 _BULLET = re.compile(r"^\s*(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2043\u00b7\uf0b7]\s*|[-\u2013\u2014*]\s+)(?=\S)")
@@ -21,16 +22,6 @@ _SENTENCE_END = re.compile(r"[.!?:;][\"')\]\u201d\u2019]*$")
 
 _GAP = 1.5
 """A space wider than this many times the size of the type parts the cells of a table."""
-
-
-@dataclass(slots=True)
-class Line:
-    """A printed line: its text, its page, the size of its type in points and its top; 0 where unknown."""
-
-    text: str
-    page: int
-    size: float = 0.0
-    top: float = 0.0
 
 
 def read_pdf(path: Path, drop_furniture: bool) -> Reading:
@@ -47,7 +38,7 @@ def read_pdf(path: Path, drop_furniture: bool) -> Reading:
     dropped = sum(len(pages[page][place].text) for page, place in drop)
     reading.note(f"{len(drop)} lines of repeated page furniture", dropped)
     kept = [[line for place, line in enumerate(lines) if (page, place) not in drop] for page, lines in enumerate(pages)]
-    blocks = _blocks(kept)
+    blocks = _blocks([joined_rows(lines) for lines in kept])
     texts = join_hyphens([block.text for block in blocks])
     reading.blocks = [replace(block, text=text) for block, text in zip(blocks, texts, strict=True)]
     return reading
@@ -110,18 +101,17 @@ def _pdfium_lines(page: Any, number: int) -> list[Line]:
                 at for at in range(first + 1, len(line.text) - 1)
                 if line.text[at] == " " and box(place + at + 1)[0] - box(place + at - 1)[1] > wide
             ]
-            line.text = _with_cells(line.text, gaps)
+            edges = [first - 1, *gaps, len(line.text)]
+            line.cells = tuple(
+                (box(place + start + 1)[0], line.text[start + 1 : end].strip())
+                for start, end in itertools.pairwise(edges)
+            )
+            line.text = " | ".join(text for _, text in line.cells)
         lines.append(line)
         place += len(piece) + 1
     text_page.close()
     page.close()
     return lines
-
-
-def _with_cells(text: str, gaps: list[int]) -> str:
-    """The line with a bar at each gap that is too wide for a space between words."""
-    edges = [-1, *gaps, len(text)]
-    return " | ".join(text[start + 1 : end].strip() for start, end in itertools.pairwise(edges))
 
 
 def _pypdf_pages(path: Path, first_reason: str) -> tuple[list[list[Line]], dict[str, str]]:

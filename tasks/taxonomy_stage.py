@@ -66,7 +66,11 @@ def finish_topics(
     topics = core.share_out(topics, near, shard.inputs["focused"])
     retrieved += near
     concepts = [Concept.model_validate(concept) for concept in shard.inputs["checklist"]]
-    coverage = core.cover(concepts, topics, passages)
+    asked = list(dict.fromkeys(core.concept_query(concept) for concept in concepts))
+    told = search(shard, asked, core.CONCEPT_PASSAGES, "checklist", passages) if asked else []
+    retrieved += told
+    nearest = {query: [row.chunk_id for row in told if row.query == query] for query in asked}
+    coverage = core.cover(concepts, topics, passages, nearest)
     store.write(folder / "topics.parquet", "topics", topics)
     store.write(folder / "retrievals.parquet", "retrievals", retrieved)
     store.write(folder / "coverage.parquet", "coverage", coverage)
@@ -77,7 +81,8 @@ def finish_topics(
         "concepts": len(coverage),
         "covered": sum(row.covered for row in coverage),
     }
-    return {"counts": counts, "facts": {"uncovered": [row.concept for row in coverage if not row.covered]}}
+    uncovered = [row.concept for row in coverage if not row.covered]
+    return {"counts": counts, "facts": {"uncovered": uncovered, "unplaced": core.unplaced(topics, passages)}}
 
 
 def _by_hand(shard: Shard, passages: Sequence[Chunk]) -> list[Topic]:

@@ -85,11 +85,40 @@ def test_ids_do_not_depend_on_the_order_of_retrieval() -> None:
 def test_coverage_names_what_is_missing() -> None:
     topics = taxonomy.build(SEEDS, RETRIEVED, PASSAGES, VECTORS, Settings(), cap=60)
     concepts = [Concept(concept="Cord lesions"), Concept(concept="PML", terms=("natalizumab", "JC virus"))]
-    first, second = taxonomy.cover(concepts, topics, PASSAGES)
+    everything = [chunk.chunk_id for chunk in PASSAGES]
+    near = {taxonomy.concept_query(concept): everything for concept in concepts}
+    first, second = taxonomy.cover(concepts, topics, PASSAGES, near)
     assert first.covered
     assert first.topic == "Spinal cord imaging"
+    assert first.score == 1.0
     assert not second.covered
-    assert "jc" in second.reason
+    assert "no document contains: jc" in second.reason
+    assert second.score == pytest.approx(1 / 3)
+
+
+def test_words_in_a_passage_about_something_else_cover_nothing() -> None:
+    """The concept's own document has no place in the taxonomy; another's passage holds both words by chance."""
+    own = passage("d", 0, "Treatment response is scored after a year.", "Treatment response > Scores")
+    chance = passage("b", 2, "Treatment of attacks: lesions vanish in response.", "Spinal cord imaging > Lesion length")
+    corpus = [*PASSAGES, own, chance]
+    topics = taxonomy.build(SEEDS, RETRIEVED, PASSAGES, VECTORS, Settings(), cap=60)
+    topics = [t.model_copy(update={"passages": (*t.chunk_ids, chance.chunk_id)}) for t in topics]
+    concept = Concept(concept="Treatment response")
+    (row,) = taxonomy.cover([concept], topics, corpus, {"Treatment response": [own.chunk_id]})
+    assert not row.covered
+    assert row.reason == "its passages are in no subtopic (d.md): add a seed for it"
+    assert taxonomy.unplaced(topics, corpus) == ["d.md"]
+    (row,) = taxonomy.cover([concept], topics, corpus, {"Treatment response": [own.chunk_id, chance.chunk_id]})
+    assert row.covered, "among the passages nearest to it in meaning, it counts"
+
+
+def test_a_covered_concept_may_have_no_item() -> None:
+    topics = taxonomy.build(SEEDS, RETRIEVED, PASSAGES, VECTORS, Settings(), cap=60)
+    concepts = [Concept(concept="Cord lesions"), Concept(concept="Optic nerve"), Concept(concept="Pregnancy")]
+    rows = taxonomy.cover(concepts, topics, PASSAGES, {})
+    assert [row.items for row in rows] == [None, None, None]
+    counted = taxonomy.with_items(rows, [rows[0].topic_id, rows[0].topic_id])
+    assert [(row.covered, row.items) for row in counted] == [(True, 2), (True, 0), (False, None)]
 
 
 def test_a_taxonomy_by_hand_is_used_as_given() -> None:

@@ -94,6 +94,9 @@ def _bank_limits(
     missing = [row.concept for row in coverage if not row.covered]
     if missing:
         found.append(f"{len(missing)} of {len(coverage)} checklist concepts are not covered: {_listed(missing, 8)}.")
+    bare = [row.concept for row in coverage if row.covered and row.items == 0]
+    if bare:
+        found.append(f"The subtopics of {len(bare)} covered checklist concepts have no item: {_listed(bare, 8)}.")
     short = manifest.get("shortfalls") or []
     if short:
         lacking = sum(row["wanted"] - row["locked"] for row in short)
