@@ -5,6 +5,8 @@ The child ends when its input closes, so that no server is left behind even when
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib.util
 import json
 import os
@@ -72,7 +74,14 @@ class LocalServer:
         from importlib.metadata import version
 
         package = f"llama.cpp (xllamacpp {version('xllamacpp')})"
-        return f"{package}, {self._path.name}, n_parallel {self._slots}, threads {self._threads}"
+        checkpoint = f"{self._path.name} (sha256 {self._checkpoint[:16]})"
+        return f"{package}, {checkpoint}, n_parallel {self._slots}, threads {self._threads}"
+
+    @functools.cached_property
+    def _checkpoint(self) -> str:
+        """Hash of the weights: a file's name says nothing of what is in it."""
+        with self._path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
 
     @property
     def alive(self) -> bool:

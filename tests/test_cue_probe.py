@@ -11,6 +11,7 @@ import pytest
 from examgen.cue_probe import longest_shares, pick_credit, probe
 from examgen.option_features import Options
 from tests.panels import make_bank, make_item
+from tests.redux import redux_bank, redux_rows
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
@@ -67,3 +68,10 @@ def test_generated_quizzes_are_a_positive_control() -> None:
         for n, row in enumerate(rows)
     ]
     assert probe(bank, permutations=0).accuracy.value == pytest.approx(0.91, abs=0.02)
+
+
+def test_a_bank_that_people_wrote_has_few_cues() -> None:
+    """MMLU-Redux as imported, without documents: a little above chance, far below the generated quizzes."""
+    found = probe(redux_bank(redux_rows()), permutations=0)
+    assert found.accuracy.value == pytest.approx(0.286, abs=0.02)
+    assert found.accuracy.n == 5700
