@@ -36,7 +36,7 @@ def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
 def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     bank = Path(place.latest("bank")["folder"])
     items = read_records(str(bank / "bank.parquet"), BankItem)
-    writers = store.read_json(bank / "bank.lock.json")["writers"]
+    writers = store.read_manifest(bank)["writers"]
     endpoints = panel_endpoints(study)
     plain = {endpoint.id: _shards(study, place, bank, items, endpoint, "", retry) for endpoint in endpoints}
     for shard in (shard for shards in plain.values() for shard in shards if retry):

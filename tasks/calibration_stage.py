@@ -62,7 +62,7 @@ def write_page(shard: Shard, folder: Path) -> dict[str, Any]:
     found = {place.stem: tables.read_rows(str(place)) for place in sorted(results.glob("*.parquet"))}
     html = page.render(
         parse_study(shard.inputs["study"]),
-        store.read_json(bank / "bank.lock.json"),
+        store.read_manifest(bank),
         tables.read_records(str(bank / "funnel.parquet"), FunnelRow),
         tables.read_records(str(bank / "topics.parquet"), Topic),
         tables.read_records(str(bank / "coverage.parquet"), Coverage),
