@@ -48,23 +48,24 @@ def address(results: Path) -> Iterator[str]:
         server.stop(guard)
 
 
-def pages(url: str, name: str) -> dict[str, tuple[str, str, str, int]]:
-    """Picture → (page, text to wait for, tab to click, height)."""
+def pages(url: str, name: str) -> dict[str, tuple[str, str, int]]:
+    """Picture → (page, text to wait for, height)."""
     runs = asked(url, "flow_runs/filter", sort="START_TIME_DESC")
     deployment = next(d for d in asked(url, "deployments/filter") if d["entrypoint"].startswith("flows.run_study"))
     build = next(r for r in runs if r["name"] == f"{name} · build" and r["state_type"] == "COMPLETED")
     left = [a for a in asked(url, "artifacts/filter", sort="CREATED_DESC") if a["key"]]
     bank = next(a for a in left if a["flow_run_id"] == build["id"] and a["key"].endswith("-bank"))
+    accuracy = next(a for a in left if a["key"].endswith("-accuracy"))
     found = {
-        "runs": ("/runs", f"{name} · build", "", 1080),
-        "flow-run": (f"/runs/flow-run/{build['id']}", "Finished in state", "", 1100),
-        "artifacts": (f"/runs/flow-run/{build['id']}", bank["key"], "Artifacts", 1100),
-        "bank": (f"/artifacts/artifact/{bank['id']}", "items locked", "", 640),
-        "form": (f"/deployments/deployment/{deployment['id']}/run", "Study file", "", 900),
+        "runs": ("/runs", f"{name} · build", 1080),
+        "flow-run": (f"/runs/flow-run/{build['id']}", "Finished in state", 1000),
+        "bank": (f"/v2/artifacts/artifact/{bank['id']}", "items locked", 640),
+        "accuracy": (f"/artifacts/artifact/{accuracy['id']}", "primary", 560),
+        "form": (f"/deployments/deployment/{deployment['id']}/run", "Study file", 900),
     }
     failures = [a for a in left if a["key"].endswith("-failure")]
     if failures:
-        found["failure"] = (f"/artifacts/artifact/{failures[0]['id']}", "run again", "", 420)
+        found["failure"] = (f"/artifacts/artifact/{failures[0]['id']}", "run again", 420)
     return found
 
 
@@ -76,12 +77,9 @@ def main() -> None:
     words.add_argument("--out", type=Path, default=IMAGES)
     told = words.parse_args()
     with address(told.results) as url, Browser() as page:
-        for name, (path, text, tab, height) in pages(url, told.study).items():
+        for name, (path, text, height) in pages(url, told.study).items():
             page.size(1280, height)
-            page.open(url.removesuffix("/api") + path, until=tab or text, seconds=40)
-            if tab:
-                page.click(tab)
-                page.wait(text, seconds=20)
+            page.open(url.removesuffix("/api") + path, until=text, seconds=60)
             page.wait("\0", seconds=6)  # the timeline is drawn after the text
             size = page.picture(told.out / f"prefect-{name}.png")
             print(f"prefect-{name}.png: {size / 1000:.0f} KB{'  TOO LARGE' if size > LARGEST else ''}")

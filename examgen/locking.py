@@ -9,6 +9,7 @@ from typing import Any
 from examgen.ids import canonical_json, digest, item_id
 from examgen.keys import locked_tier_hash
 from examgen.records import LETTERS, STRATA, BankItem, Candidate, Chunk, Finding, FunnelRow, Stratum, Topic, Verdict
+from examgen.tables import SCHEMA_VERSION
 from examgen.writing.balance import lean
 
 TIERS = {
@@ -247,6 +248,7 @@ def manifest(
 ) -> dict[str, Any]:
     """What `bank.lock.json` says of a bank. It holds no time, so that the same bank has the same bytes."""
     return {
+        "schema_version": SCHEMA_VERSION,
         "bank_id": bank_id(items, facts),
         "items": len(items),
         "by_stratum": dict(Counter(item.stratum for item in items)),

@@ -242,9 +242,13 @@ def filesystem(path: str) -> tuple[pafs.FileSystem, str]:
     return found, inner
 
 
-def check_version(table: pa.Table, path: str) -> None:
+def check_version(schema: pa.Schema, path: str) -> None:
     """Refuse a table written by a newer version than this one."""
-    written = int((table.schema.metadata or {}).get(_VERSION_KEY, b"0"))
+    refuse_newer(int((schema.metadata or {}).get(_VERSION_KEY, b"0")), path)
+
+
+def refuse_newer(written: int, path: str) -> None:
+    """Raise when what lies at `path` was written with a newer schema version than this program knows."""
     if written > SCHEMA_VERSION:
         raise TableError(
             f"{path}: written with schema version {written}, this program reads up to {SCHEMA_VERSION}: upgrade examgen"
@@ -258,7 +262,7 @@ def read_table(path: str) -> pa.Table:
         table = pq.read_table(inner, filesystem=found, partitioning=None)
     except pa.ArrowInvalid as error:
         raise TableError(f"{path}: is no readable Parquet file ({str(error).split('.')[0]})") from error
-    check_version(table, str(path))
+    check_version(table.schema, str(path))
     return table
 
 
@@ -288,4 +292,6 @@ def iter_batches(
     """The batches of a Parquet file, all columns or some, so that a table larger than memory can be read."""
     found, inner = filesystem(str(path))
     with found.open_input_file(inner) as handle:
-        yield from pq.ParquetFile(handle).iter_batches(batch_size=size, columns=columns)
+        file = pq.ParquetFile(handle)
+        check_version(file.schema_arrow, str(path))
+        yield from file.iter_batches(batch_size=size, columns=columns)

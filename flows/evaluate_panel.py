@@ -42,7 +42,7 @@ def evaluate_panel(request: StudyRequest) -> Any:
 def _evaluate(study: Study, place: Workplace, retry: bool) -> dict[str, Any]:
     bank = Path(place.latest("bank")["folder"])
     items = read_records(str(bank / "bank.parquet"), BankItem)
-    writers = store.read_json(bank / "bank.lock.json")["writers"]
+    writers = store.read_manifest(bank)["writers"]
     endpoints = panel_endpoints(study)
     few, about = _few(study, place, bank, items)
     asked = Asking(study, place, bank, items, few, retry)

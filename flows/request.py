@@ -7,6 +7,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from examgen.study import Study, load_study
+from tasks import server
+
+# Every flow comes by here, also one that somebody's own worker starts without our command line.
+server.quiet()
 
 
 class StudyRequest(BaseModel):

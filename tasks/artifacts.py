@@ -137,19 +137,27 @@ def explanation(error: Exception) -> str:
     return f"**{type(error).__name__}**: {error}\n\n{where}\n\n{step}"
 
 
+STEPS = {
+    "files": "files read",
+    "passages": "passages",
+    "subtopics": "subtopics",
+    "candidates": "candidates",
+    "audited": "accepted by audits",
+    "screened": "accepted by screen",
+    "locked": "items locked",
+}
+
+
 def pipeline_picture(counts: Mapping[str, int]) -> str:
     """A mermaid picture of the build with what went through each stage."""
-    names = [
-        ("files", "files read"),
-        ("passages", "passages"),
-        ("subtopics", "subtopics"),
-        ("candidates", "candidates"),
-        ("audited", "accepted by audits"),
-        ("screened", "accepted by screen"),
-        ("locked", "items locked"),
-    ]
-    nodes = " --> ".join(f'{key}["{label}<br/>{counts[key]}"]' for key, label in names)
+    nodes = " --> ".join(f'{key}["{label}<br/>{counts[key]}"]' for key, label in STEPS.items())
     return f"```mermaid\nflowchart LR\n    {nodes}\n```"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A markdown table: the page shows it in either Prefect UI, the mermaid picture only in the newer."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def _count(funnel: Sequence[Mapping[str, Any]], stage: str, outcome: str) -> int:
@@ -158,7 +166,7 @@ def _count(funnel: Sequence[Mapping[str, Any]], stage: str, outcome: str) -> int
 
 def bank_artifacts(study: str, folder: Path, documents: Path) -> None:
     """Funnel, rejections by rule, coverage, a summary of a locked bank and the link to the Data Docs of its audit."""
-    manifest = store.read_json(folder / "bank.lock.json")
+    manifest = store.read_manifest(folder)
     funnel = read_rows(str(folder / "funnel.parquet"))
     findings = read_rows(str(folder / "findings.parquet"))
     coverage = read_rows(str(folder / "coverage.parquet"))
@@ -179,11 +187,13 @@ def bank_artifacts(study: str, folder: Path, documents: Path) -> None:
     lines = [
         f"## Bank {manifest['bank_id']}",
         pipeline_picture(counts),
-        f"{manifest['items']} items on {manifest['topics']} topics, by stratum: {manifest['by_stratum']}.",
+        _table(list(STEPS.values()), [[f"{counts[key]:,}" for key in STEPS]]),
+        f"{manifest['items']} items on {manifest['topics']} topics: "
+        + ", ".join(f"{number} {stratum}" for stratum, number in manifest["by_stratum"].items()),
         f"Folder: `{folder}`",
+        f"Data Docs of the audit: `{documents}`",
         manifest["notice"],
     ]
-    lines.append(f"Data Docs of the audit: `{documents}`")
     _link(study, "data-docs", documents, "Data Docs of the audit")
     create_markdown_artifact("\n\n".join(lines), key=artifact_key(study, "bank"), description="The locked bank")
 
@@ -212,14 +222,13 @@ def study_summary(name: str, done: Mapping[str, Any], responses: int) -> None:
     }
     nodes = " --> ".join(f'{key}["{label}"]' for key, label in steps.items())
     rows = [
-        f"| {row['endpoint']} | {row['role']} | {row['n'] or 0} | {_percent(row['value'])} | "
-        f"{_percent(row['low'])} – {_percent(row['high'])} |"
+        (row["endpoint"], row["role"], row["n"] or 0, *map(_percent, (row["value"], row["low"], row["high"])))
         for row in done["accuracy"]
     ]
     lines = [
         f"## {done['title']}",
         f"```mermaid\nflowchart LR\n    {nodes}\n```",
-        "\n".join(("| endpoint | role | items | accuracy | interval |", "|---|---|---:|---:|---|", *rows)),
+        _table(("endpoint", "role", "items", "accuracy", "from", "to"), rows),
         f"Bank: `{done['bank_folder']}`",
         f"Tables: `{done['results_folder']}`",
         f"Report: `{done['report']}`",

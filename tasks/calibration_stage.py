@@ -170,6 +170,5 @@ def write_page(shard: Shard, folder: Path) -> dict[str, Any]:
 
 def _manifest(bank: Path, items: list[BankItem]) -> dict[str, Any]:
     """The bank's manifest, or what can be said of a bank without one."""
-    note = bank / "bank.lock.json"
-    found: dict[str, Any] = store.read_json(note) if note.is_file() else locking.manifest(items, [], {}, {})
-    return found
+    there = (bank / "bank.lock.json").is_file()
+    return store.read_manifest(bank) if there else locking.manifest(items, [], {}, {})

@@ -8,8 +8,6 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from examgen import keys, tables
 from examgen.errors import BankError
 from examgen.ids import canonical_json, digest
@@ -40,7 +38,7 @@ def release_keys(
         given = keys.with_bank_key(given, items, human=human_bank)
     chosen = rules or TierRules()
     table = keys.tier_table(items, given, chosen)
-    manifest = store.read_json(bank / "bank.lock.json")
+    manifest = store.read_manifest(bank)
     earlier = manifest.get("key_release", {}).get("tier_hash")
     note = keys.release_note(table, items, given, chosen, scored(bank, {item.item_id for item in items}))
     if earlier:
@@ -93,7 +91,7 @@ def scored(bank: Path, item_ids: set[str]) -> str:
     evaluations = bank.parent.parent / "evaluations"
     answered: set[str] = set()
     for place in sorted(evaluations.glob("*/responses/endpoint_id=*/*.parquet")):
-        answered |= item_ids & set(pq.ParquetFile(place).read(columns=["item_id"])["item_id"].to_pylist())
+        answered |= item_ids & set(tables.read_table(str(place))["item_id"].to_pylist())
     return f"after scoring: responses to {len(answered)} of its items lay in the results" if answered else FIXED_BEFORE
 
 

@@ -184,6 +184,14 @@ def read_json(path: str | Path) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def read_manifest(bank: str | Path) -> dict[str, Any]:
+    """`bank.lock.json` of a bank's folder; `TableError` when a newer version of the program wrote it."""
+    place = Path(bank) / "bank.lock.json"
+    found: dict[str, Any] = read_json(place)
+    tables.refuse_newer(int(found.get("schema_version", 0)), str(place))
+    return found
+
+
 def settle(temporary: Path, final: Path) -> None:
     """Give a finished folder its name. Somebody else's finished folder of the same content is left as it is."""
     try:

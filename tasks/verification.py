@@ -57,7 +57,10 @@ def verify_bank(folder: Path) -> list[str]:
     note = folder / "bank.lock.json"
     if not note.is_file():
         raise BankError(f"{folder}: no bank.lock.json in it: give the folder of a locked bank (…/bank/<bank_id>)")
-    manifest = store.read_json(note)
+    try:
+        manifest = store.read_manifest(folder)
+    except TableError as error:
+        raise BankError(str(error)) from error
     wrong = _hash_problems(folder, manifest["tables"])
     if any(line.startswith("bank.parquet: is in") for line in wrong):
         raise BankError("\n".join(f"{folder}: {line}" for line in wrong))

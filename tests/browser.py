@@ -124,20 +124,6 @@ class Browser:
             time.sleep(0.3)
         return text
 
-    def click(self, label: str) -> bool:
-        """Click the innermost visible element with exactly this text; whether there is one."""
-        place = self.run(
-            "(() => { const found = [...document.querySelectorAll('a, button, [role=tab], span, div')]"
-            f".filter(e => e.innerText && e.innerText.trim() === {json.dumps(label)} && e.offsetParent);"
-            " if (!found.length) return null; const box = found[found.length - 1].getBoundingClientRect();"
-            " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
-        )
-        if not place:
-            return False
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
-        return True
-
     def picture(self, place: Path) -> int:
         """Write what is seen as PNG; returns its bytes."""
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
