@@ -46,7 +46,7 @@ def build_bank(request: StudyRequest) -> dict[str, Any]:
 
 def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, Any]:
     files = fingerprint(read_sources.scan(corpus_folder(study, request.study), study.corpus), place.root / "files.json")
-    documents, line = digest("documents", canonical_json(files)), _line(study)
+    documents, line = releases.documents_of(files), _line(study)
     parent = releases.followed(place, documents, line)
     passages = _read(request, study, place, files)
     indexed = _index(study, place, passages)
@@ -61,8 +61,9 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
         carried = _carry(bench, passages, topics, parent) if parent else None
         accepted = accepted_items(replace(bench, topics=topics, carried=carried))
     done = _lock(bench, passages, indexed, topics, accepted, carried)
+    # Entered before it is pointed to: a run killed in between follows the same bank when it is run again.
+    entry = releases.enter(place, documents, line, parent, done.facts["bank_id"])
     folder = publish_bank(place, done)
-    entry = releases.enter(place, documents, line, parent, folder.name)
     if entry["compared"]:
         _release(study, place, entry)
     documents = publish_documents(place, accepted["audit"], done.facts["bank_id"])
