@@ -8,14 +8,14 @@ from typing import Any
 
 from prefect import flow
 
-from examgen.endpoints import answering
-from examgen.ids import canonical_json, digest
+from examgen.ids import digest
 from examgen.planned_contrasts import resolved
 from examgen.sizing_report import build_warning
 from examgen.study import Endpoint, Study
+from flows.bank_releases import Following, tell_difference
 from flows.item_rounds import Bench, accepted_items
 from flows.request import StudyRequest
-from tasks import artifacts, read_sources, releases
+from tasks import artifacts, read_sources
 from tasks.acceptance_stage import lock_bank
 from tasks.code_version import contracts_version, folder_version
 from tasks.corpus_stage import build_index, read
@@ -24,8 +24,7 @@ from tasks.manifest import reader_version
 from tasks.model_stage import find_topics_by_model
 from tasks.panel_stage import local_servers
 from tasks.progress import Step, bars, say
-from tasks.publishing import publish, publish_bank, publish_documents
-from tasks.releases import carry_items, describe_release
+from tasks.publishing import publish_bank, publish_documents
 from tasks.run_record import recorded
 from tasks.stages import Done, forget, make_shard
 from tasks.taxonomy_stage import find_topics
@@ -46,8 +45,7 @@ def build_bank(request: StudyRequest) -> dict[str, Any]:
 
 def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, Any]:
     files = fingerprint(read_sources.scan(corpus_folder(study, request.study), study.corpus), place.root / "files.json")
-    documents, line = releases.documents_of(files), _line(study)
-    parent = releases.followed(place, documents, line)
+    following = Following.of(study, place, files)
     passages = _read(request, study, place, files)
     indexed = _index(study, place, passages)
     base = _shared_inputs(study, place, passages, indexed)
@@ -56,26 +54,18 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
         bench = Bench(request, study, place, base, passages, addresses)
         topics = _topics(bench)
         wanted = topics.counts["subtopics"] * sum(study.writing.per_subtopic.values())
-        for line in build_warning(resolved(study.sizing, Path(request.study).resolve().parent), wanted):
-            say(f"    warning: {line}")
-        carried = _carry(bench, passages, topics, parent) if parent else None
+        for warning in build_warning(resolved(study.sizing, Path(request.study).resolve().parent), wanted):
+            say(f"    warning: {warning}")
+        carried = following.carry_over(bench, passages, topics)
         accepted = accepted_items(replace(bench, topics=topics, carried=carried))
     done = _lock(bench, passages, indexed, topics, accepted, carried)
     # Entered before it is pointed to: a run killed in between follows the same bank when it is run again.
-    entry = releases.enter(place, documents, line, parent, done.facts["bank_id"])
+    entry = following.enter(place, done.facts["bank_id"])
     folder = publish_bank(place, done)
-    if entry["compared"]:
-        _release(study, place, entry)
+    tell_difference(study, place, entry)
     documents = publish_documents(place, accepted["audit"], done.facts["bank_id"])
     artifacts.bank_artifacts(study.study, folder, documents)
     return {"bank_id": done.facts["bank_id"], "folder": str(folder), "items": done.counts["locked"]}
-
-
-def _line(study: Study) -> str:
-    """Banks of one line share a writer: only then does one carry the other's items over."""
-    writing = study.writing
-    writer = answering(study.endpoint(writing.endpoint)) if writing.method == "llm" else {}
-    return digest("line", writing.method, study.language, canonical_json(writer))
 
 
 def _read(request: StudyRequest, study: Study, place: Workplace, files: list[list[str]]) -> Done:
@@ -174,43 +164,6 @@ def _topics(bench: Bench) -> Done:
     if done.facts["uncovered"]:
         say(f"    note: not covered: {', '.join(done.facts['uncovered'])}")
     return done
-
-
-def _carry(bench: Bench, passages: Done, topics: Done, parent: str) -> Done:
-    """The items of the bank that this one follows, as far as they still stand in the documents."""
-    depends = {"parent": parent, "read": passages.key, "topics": topics.key}
-    inputs = {
-        "parent_folder": str(bench.place.banks / parent),
-        "read": passages.folder,
-        "topics": topics.table("topics"),
-    }
-    with Step("carry") as step:
-        done = carry_items(bench.shard("carry", "carry over", depends, inputs))
-        step.outcome = f"{done.counts['carried']} of {done.counts['locked']} items of bank {parent} still stand"
-    return done
-
-
-def _release(study: Study, place: Workplace, entry: dict[str, Any]) -> None:
-    """What became of each item since the bank before, beside the banks and as an artifact of the run."""
-    depends = {
-        "old": entry["compared"],
-        "new": entry["bank"],
-        "line": releases.line_of(place.banks, entry["compared"]),
-        "results": entry["results"],
-    }
-    inputs = {
-        "banks": str(place.banks),
-        "results_folder": str(place.root / entry["results"]) if entry["results"] else "",
-        "earlier_release": releases.release_of(place, entry["compared"]),
-    }
-    with Step("release") as step:
-        name = f"{study.study} · release"
-        done = describe_release(make_shard(study.study, "release", name, place.work, depends, inputs))
-        step.outcome = f"{done.facts['headline']} since bank {entry['compared']}"
-    folder = publish(done, place.root / "releases" / entry["bank"] / done.key)
-    releases.note_release(place, entry, folder)
-    place.point("release", {"bank": entry["bank"], "before": entry["compared"], "folder": str(folder)})
-    artifacts.release_artifacts(study.study, folder)
 
 
 def _lock(

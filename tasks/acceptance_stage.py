@@ -30,12 +30,11 @@ def _candidates(shard: Shard) -> list[Candidate]:
     for path in shard.inputs["candidates"]:
         for candidate in tables.read_records(path, Candidate):
             found.setdefault(candidate.candidate_id, candidate)
-    again = {candidate.item_id: candidate for candidate in reversed(found.values())}
-    first = [again.get(one.item_id, one) for one in _carried(shard)]
-    items = {candidate.item_id for candidate in first}
-    return [*first, *(candidate for candidate in found.values() if candidate.item_id not in items)] if first else list(
-        found.values()
-    )
+    carried = _carried(shard)
+    again = {candidate.item_id: candidate for candidate in reversed(found.values())} if carried else {}
+    items = {candidate.item_id for candidate in carried}
+    first = [again.get(candidate.item_id, candidate) for candidate in carried]
+    return [*first, *(candidate for candidate in found.values() if candidate.item_id not in items)]
 
 
 def _carried(shard: Shard) -> list[Candidate]:

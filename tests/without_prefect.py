@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from flows import build_bank, calibrate_results, evaluate_panel, item_rounds, write_report
+from flows import bank_releases, build_bank, calibrate_results, evaluate_panel, item_rounds, write_report
 from flows.request import StudyRequest
 
-MODULES = (build_bank, item_rounds, evaluate_panel, calibrate_results, write_report)
+MODULES = (bank_releases, build_bank, item_rounds, evaluate_panel, calibrate_results, write_report)
 
 
 @contextmanager
