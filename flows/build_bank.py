@@ -166,13 +166,21 @@ def _topics(bench: Bench) -> Done:
     return done
 
 
+def _unplaced(study: Study) -> Study:
+    """The study without what says where things are and how fast they go: none of it changes a bank."""
+    embedding = study.embedding.model_copy(update={"key_env": "", "batch": 1})
+    return study.model_copy(
+        update={"corpus": study.corpus.model_copy(update={"folder": ""}), "embedding": embedding}
+    )
+
+
 def _lock(
     bench: Bench,
     passages: Done,
     indexed: Done,
     topics: Done,
     accepted: dict[str, Any],
-    carried: Done | None,
+    over: Done | None,
 ) -> Done:
     study, suites = bench.study, suites_folder(bench.study, bench.request.study)
     audited, screened = accepted["audit"], accepted["screen"]
@@ -185,7 +193,7 @@ def _lock(
         carried |= {"second_verdicts": accepted["second"].table("verdicts")}
     facts = {
         "study": study.study,
-        "study_hash": study.section_hash(
+        "study_hash": _unplaced(study).section_hash(
             "corpus",
             "chunking",
             "embedding",
@@ -203,8 +211,8 @@ def _lock(
     }
     if "second" in accepted:
         facts |= {"second_screener": study.screen.second_endpoint, "screen_agreement": accepted["agreement"]}
-    if carried is not None:
-        facts |= {"parent": carried.facts["parent"]}
+    if over is not None:
+        facts |= {"parent": over.facts["parent"]}
     if "prompt" in topics.facts:
         facts |= {"taxonomy_prompt": topics.facts["prompt"]}
     depends = {
@@ -226,8 +234,8 @@ def _lock(
         "suites": str(suites),
         "title": study.title,
     }
-    if carried is not None:
-        inputs |= {"carried_over": carried.table("candidates"), "refused": carried.facts["refused"]}
+    if over is not None:
+        inputs |= {"carried_over": over.table("candidates"), "refused": over.facts["refused"]}
     with Step("lock") as step:
         done = lock_bank(bench.shard("lock", "lock", depends, inputs))
         strata = ", ".join(f"{done.counts.get(s, 0)} {s}" for s in study.writing.per_subtopic)

@@ -217,6 +217,11 @@ def renamed(bench: Bench) -> None:
     (bench.docs / FILES[1]).rename(bench.docs / "z_renamed.md")
 
 
+def moved(bench: Bench) -> None:
+    bench.docs.rename(bench.docs.with_name("elsewhere"))
+    edit(bench.study, "folder: docs", "folder: elsewhere")
+
+
 def edited(bench: Bench) -> None:
     edit(bench.docs / FILES[0], "spinal cord", "cervical cord")
 
@@ -253,6 +258,7 @@ ROWS = {
     "a document added": Row(added, f"read index taxonomy write carry audit screen {BANK}", "new", files=1),
     "a document removed": Row(removed, f"read index taxonomy write carry audit screen {BANK}", "new"),
     "a document renamed": Row(renamed, f"read index {BANK}"),
+    "the folder of the documents": Row(moved, "report"),
     "size of passages": Row(
         in_study("embedding:", "chunking: {size: 900, overlap: 100}\nembedding:"),
         f"read index taxonomy write audit screen {BANK}",
