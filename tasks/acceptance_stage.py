@@ -150,8 +150,8 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
 
 def _contents(folder: Path) -> str:
     """Hash over what the bank holds beside its items, so that its id changes with it; not over times of files."""
-    parts = []
-    for name in ("sources", "chunks", "topics", "coverage", "candidates", "findings", "verdicts", "funnel"):
+    parts = ["chunks", *tables.read_table(str(folder / "chunks.parquet")).column("chunk_id").to_pylist()]
+    for name in ("sources", "topics", "coverage", "candidates", "findings", "verdicts", "funnel"):
         rows = tables.read_rows(str(folder / f"{name}.parquet"))
         parts += [name, canonical_json([{k: v for k, v in row.items() if k != "modified"} for row in rows])]
     return digest("contents", *parts)

@@ -272,11 +272,11 @@ ROWS = {
     ),
     "the checklist": Row(in_study("[spinal cord]", "[spinal cord, optic nerve]"), f"taxonomy {BANK}"),
     "items per subtopic": Row(in_study("hard: 0", "hard: 1"), f"write audit screen {BANK}", "new"),
-    "a lexicon": Row(in_lexicon, f"write audit screen {BANK}"),
+    "a lexicon": Row(in_lexicon, "write audit screen lock"),
     "a threshold of the item suites": Row(
         in_suite("item_acceptance", '"limit": 4,', '"limit": 3,'), f"audit screen {BANK}"
     ),
-    "the suite of the final audit": Row(in_suite("final_bank", '"name"', '"note": "ours", "name"'), BANK),
+    "the suite of the final audit": Row(in_suite("final_bank", '"name"', '"note": "ours", "name"'), "lock"),
     "context of the screen": Row(in_study("context: stored", "context: fresh"), f"screen {BANK}"),
     "an endpoint added": Row(endpoint_added, "panel compact calibrate report", "all"),
     "decoding of an endpoint": Row(
@@ -297,7 +297,7 @@ ROWS = {
         in_source("tasks/read_markup.py", "    return ", "    0\n    return "), "read index lock"
     ),
     "code of the rule-based writer": Row(
-        in_source("examgen/writing/stems.py", "    return ", "    0\n    return "), f"write audit screen {BANK}"
+        in_source("examgen/writing/stems.py", "    return ", "    0\n    return "), "write audit screen lock"
     ),
     "code of an audit": Row(
         in_source("examgen/audits/cues.py", "    return ", "    0\n    return "), "audit screen lock"
