@@ -111,12 +111,15 @@ def test_a_changed_corpus_makes_a_release(runs: Runs) -> None:
     assert {name for name, said in status.items() if said == "kept"} == before & after
     assert {name for name, said in status.items() if said == "retired"} == before - after
     assert {name for name, said in status.items() if said == "new"} == after - before
-    check_reasons(first, rows, before & after)
+    check_reasons(first, rows)
     check_sets(runs, rows)
 
 
-def check_reasons(first: Path, rows: list[dict[str, Any]], kept: set[str]) -> None:
-    """Items of the removed document went with it; all others stand in an edited document and stayed."""
+def check_reasons(first: Path, rows: list[dict[str, Any]]) -> None:
+    """Items of the removed document went with it; the others stand in the edited one and stayed, under its subtopics.
+
+    Where two subtopics became one, some find their place taken: they passed, and are superseded.
+    """
     path = {row["source_id"]: row["path"] for row in read_rows(str(first / "sources.parquet"))}
     of = {
         row["item_id"]: {path[evidence["source_id"]] for evidence in row["evidence"]}
@@ -126,8 +129,12 @@ def check_reasons(first: Path, rows: list[dict[str, Any]], kept: set[str]) -> No
     lost = {name for name, paths in of.items() if GONE in paths}
     assert lost
     assert {reason[name] for name in lost} == {("retired", "document removed")}
-    assert {reason[name] for name in of.keys() - lost} == {("kept", "evidence stands in the edited document")}
-    assert kept
+    stayed = Counter(reason[name] for name in of.keys() - lost)
+    assert stayed.keys() <= {
+        ("kept", "evidence stands in the edited document"), ("kept", "under another subtopic"),
+        ("retired", "superseded"),
+    }  # fmt: skip
+    assert stayed["retired", "superseded"] < stayed.total() / 2
     assert {row["reason"] for row in rows if row["status"] == "new"} <= {
         "document added", "chosen anew", "passage changed", "subtopic new",
     }  # fmt: skip
