@@ -8,14 +8,14 @@ from typing import Any
 
 from prefect import flow
 
-from examgen.endpoints import answering
-from examgen.ids import canonical_json, digest
+from examgen.ids import digest
 from examgen.planned_contrasts import resolved
 from examgen.sizing_report import build_warning
 from examgen.study import Endpoint, Study
+from flows.bank_releases import Following, tell_difference
 from flows.item_rounds import Bench, accepted_items
 from flows.request import StudyRequest
-from tasks import artifacts, read_sources, releases, runner
+from tasks import artifacts, read_sources, runner
 from tasks.acceptance_stage import lock_bank
 from tasks.code_version import contracts_version, folder_version
 from tasks.corpus_stage import build_index, read
@@ -24,8 +24,7 @@ from tasks.manifest import reader_version
 from tasks.model_stage import find_topics_by_model
 from tasks.panel_stage import local_servers
 from tasks.progress import Step, bars, say
-from tasks.publishing import publish, publish_bank, publish_documents
-from tasks.releases import carry_items, describe_release
+from tasks.publishing import publish_bank, publish_documents
 from tasks.run_record import recorded
 from tasks.semantic_calibration import limits
 from tasks.stages import Done, forget, make_shard
@@ -49,8 +48,7 @@ def build_bank(request: StudyRequest) -> dict[str, Any]:
 def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, Any]:
     found = read_sources.scan(corpus_folder(study, request.study), study.corpus)
     contents = fingerprint(found, place.root / "files.json")
-    documents, line = digest("documents", canonical_json(contents.rows)), _line(study)
-    parent = releases.followed(place, documents, line)
+    following = Following.of(study, place, contents.rows)
     passages = _read(request, study, place, contents)
     indexed = _index(study, place, passages)
     base = _shared_inputs(study, place, passages, indexed)
@@ -61,25 +59,18 @@ def _build(request: StudyRequest, study: Study, place: Workplace) -> dict[str, A
         wanted = topics.counts["subtopics"] * sum(study.writing.per_subtopic.values())
         for warning in build_warning(resolved(study.sizing, Path(request.study).resolve().parent), wanted):
             say(f"    warning: {warning}")
-        carried = _carry(bench, passages, topics, parent) if parent else None
+        carried = following.carry_over(bench, passages, topics)
         accepted = accepted_items(replace(bench, topics=topics, carried=carried))
     done = _lock(bench, passages, indexed, topics, accepted, carried)
+    # Entered before it is pointed to: a run killed in between follows the same bank when it is run again.
+    entry = following.enter(place, done.facts["bank_id"])
     folder, in_use = publish_bank(place, done)
     if in_use:
         say(f"    note: {in_use}")
-    entry = releases.enter(place, documents, line, parent, folder.name)
-    if entry["compared"]:
-        _release(study, place, entry)
+    tell_difference(study, place, entry)
     documents = publish_documents(place, accepted["audit"], done.facts["bank_id"])
     artifacts.bank_artifacts(study.study, folder, documents)
     return {"bank_id": done.facts["bank_id"], "folder": str(folder), "items": done.counts["locked"]}
-
-
-def _line(study: Study) -> str:
-    """Banks of one line share a writer: only then does one carry the other's items over."""
-    writing = study.writing
-    writer = answering(study.endpoint(writing.endpoint)) if writing.method == "llm" else {}
-    return digest("line", writing.method, study.language, canonical_json(writer))
 
 
 def _read(request: StudyRequest, study: Study, place: Workplace, contents: Contents) -> Done:
@@ -190,41 +181,12 @@ def _topics(bench: Bench) -> Done:
     return done
 
 
-def _carry(bench: Bench, passages: Done, topics: Done, parent: str) -> Done:
-    """The items of the bank that this one follows, as far as they still stand in the documents."""
-    depends = {"parent": parent, "read": passages.key, "topics": topics.key}
-    inputs = {
-        "parent_folder": str(bench.place.banks / parent),
-        "read": passages.folder,
-        "topics": topics.table("topics"),
-    }
-    with Step("carry") as step:
-        done = carry_items(bench.shard("carry", "carry over", depends, inputs))
-        step.outcome = f"{done.counts['carried']} of {done.counts['locked']} items of bank {parent} still stand"
-    return done
-
-
-def _release(study: Study, place: Workplace, entry: dict[str, Any]) -> None:
-    """What became of each item since the bank before, beside the banks and as an artifact of the run."""
-    depends = {
-        "old": entry["compared"],
-        "new": entry["bank"],
-        "line": releases.line_of(place.banks, entry["compared"]),
-        "results": entry["results"],
-    }
-    inputs = {
-        "banks": str(place.banks),
-        "results_folder": str(place.root / entry["results"]) if entry["results"] else "",
-        "earlier_release": releases.release_of(place, entry["compared"]),
-    }
-    with Step("release") as step:
-        name = f"{study.study} · release"
-        done = describe_release(make_shard(study.study, "release", name, place.work, depends, inputs))
-        step.outcome = f"{done.facts['headline']} since bank {entry['compared']}"
-    folder = publish(done, place.root / "releases" / entry["bank"] / done.key)
-    releases.note_release(place, entry, folder)
-    place.point("release", {"bank": entry["bank"], "before": entry["compared"], "folder": str(folder)})
-    artifacts.release_artifacts(study.study, folder)
+def _unplaced(study: Study) -> Study:
+    """The study without what says where things are and how fast they go: none of it changes a bank."""
+    embedding = study.embedding.model_copy(update={"key_env": "", "batch": 1})
+    return study.model_copy(
+        update={"corpus": study.corpus.model_copy(update={"folder": ""}), "embedding": embedding}
+    )
 
 
 def _lock(
@@ -233,7 +195,7 @@ def _lock(
     indexed: Done,
     topics: Done,
     accepted: dict[str, Any],
-    carried: Done | None,
+    over: Done | None,
 ) -> Done:
     study, suites = bench.study, suites_folder(bench.study, bench.request.study)
     audited, screened = accepted["audit"], accepted["screen"]
@@ -247,7 +209,7 @@ def _lock(
     judged_by, threshold = limits(study.audits, indexed.facts["embedder"])
     facts = {
         "study": study.study,
-        "study_hash": study.section_hash(
+        "study_hash": _unplaced(study).section_hash(
             "corpus",
             "chunking",
             "embedding",
@@ -266,8 +228,8 @@ def _lock(
     }
     if "second" in accepted:
         facts |= {"second_screener": study.screen.second_endpoint, "screen_agreement": accepted["agreement"]}
-    if carried is not None:
-        facts |= {"parent": carried.facts["parent"]}
+    if over is not None:
+        facts |= {"parent": over.facts["parent"]}
     if "prompt" in topics.facts:
         facts |= {"taxonomy_prompt": topics.facts["prompt"]}
     depends = {
@@ -290,8 +252,8 @@ def _lock(
         "suites": str(suites),
         "title": study.title,
     }
-    if carried is not None:
-        inputs |= {"carried_over": carried.table("candidates"), "refused": carried.facts["refused"]}
+    if over is not None:
+        inputs |= {"carried_over": over.table("candidates"), "refused": over.facts["refused"]}
     with Step("lock") as step:
         done = lock_bank(bench.shard("lock", "lock", depends, inputs))
         strata = ", ".join(f"{done.counts.get(s, 0)} {s}" for s in study.writing.per_subtopic)

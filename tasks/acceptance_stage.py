@@ -31,12 +31,11 @@ def _candidates(shard: Shard) -> list[Candidate]:
     for path in shard.inputs["candidates"]:
         for candidate in tables.read_records(path, Candidate):
             found.setdefault(candidate.candidate_id, candidate)
-    again = {candidate.item_id: candidate for candidate in reversed(found.values())}
-    first = [again.get(one.item_id, one) for one in _carried(shard)]
-    items = {candidate.item_id for candidate in first}
-    return [*first, *(candidate for candidate in found.values() if candidate.item_id not in items)] if first else list(
-        found.values()
-    )
+    carried = _carried(shard)
+    again = {candidate.item_id: candidate for candidate in reversed(found.values())} if carried else {}
+    items = {candidate.item_id for candidate in carried}
+    first = [again.get(candidate.item_id, candidate) for candidate in carried]
+    return [*first, *(candidate for candidate in found.values() if candidate.item_id not in items)]
 
 
 def _carried(shard: Shard) -> list[Candidate]:
@@ -156,8 +155,8 @@ def lock_bank(shard: Shard, folder: Path) -> dict[str, Any]:
 
 def _contents(folder: Path) -> str:
     """Hash over what the bank holds beside its items, so that its id changes with it; not over times of files."""
-    parts = []
-    for name in ("sources", "chunks", "topics", "coverage", "candidates", "findings", "verdicts", "funnel"):
+    parts = ["chunks", *tables.read_table(str(folder / "chunks.parquet")).column("chunk_id").to_pylist()]
+    for name in ("sources", "topics", "coverage", "candidates", "findings", "verdicts", "funnel"):
         rows = tables.read_rows(str(folder / f"{name}.parquet"))
         parts += [name, canonical_json([{k: v for k, v in row.items() if k != "modified"} for row in rows])]
     return digest("contents", *parts)

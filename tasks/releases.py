@@ -7,11 +7,13 @@ whatever was built in between. `releases.json` holds an entry for each set of do
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from examgen.errors import BankError
+from examgen.ids import digest
 from examgen.records import (
     BankItem,
     Candidate,
@@ -50,6 +52,15 @@ def _read(place: Workplace) -> list[Entry]:
     file = place.root / "releases.json"
     found: list[Entry] = store.read_json(file)["releases"] if file.is_file() else []
     return found
+
+
+def documents_of(files: Sequence[Sequence[str]]) -> str:
+    """Hash of a set of documents by their content, whatever they are called; `files` are rows of (path, hash or why
+    it is not read)."""
+    return digest("documents", *sorted({value for _, value in files if _HASH.fullmatch(value)}))
+
+
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 def followed(place: Workplace, documents: str, line: str) -> str:

@@ -14,10 +14,10 @@ from unittest import mock
 
 from prefect.states import State
 
-from flows import build_bank, calibrate_results, evaluate_panel, item_rounds, write_report
+from flows import bank_releases, build_bank, calibrate_results, evaluate_panel, item_rounds, write_report
 from flows.request import StudyRequest
 
-MODULES = (build_bank, item_rounds, evaluate_panel, calibrate_results, write_report)
+MODULES = (bank_releases, build_bank, item_rounds, evaluate_panel, calibrate_results, write_report)
 
 
 @contextmanager

@@ -52,9 +52,6 @@ statistics: {{bootstrap_replicates: 100, permutations: 5}}
 report: {{examples_per_stratum: 1}}
 """
 
-AFTER_BANK = ["panel", "compact", "calibrate", "report"]
-AFTER_WRITING = ["audit", "screen", "lock", *AFTER_BANK]
-
 
 @dataclass
 class Bench:
@@ -65,10 +62,12 @@ class Bench:
     sources: Path
     prompts: Path
     asked: Counter[str] = field(default_factory=Counter)
+    whole: Counter[str] = field(default_factory=Counter)
     embedded: int = 0
     passages: int = 0
     read: int = 0
     done: Counter[str] = field(default_factory=Counter)
+    done_at_first: Counter[str] = field(default_factory=Counter)
 
     @property
     def study(self) -> Path:
@@ -84,6 +83,7 @@ class Bench:
 
     def keep(self) -> None:
         """Remember the finished run; the copies keep their times, so that nothing looks edited."""
+        self.whole, self.done_at_first = self.asked, self.done
         shutil.copytree(self.folder / "now", self.folder / "base")
         shutil.copytree(self.sources, self.folder / "sources-base")
 
@@ -217,6 +217,11 @@ def renamed(bench: Bench) -> None:
     (bench.docs / FILES[1]).rename(bench.docs / "z_renamed.md")
 
 
+def moved(bench: Bench) -> None:
+    bench.docs.rename(bench.docs.with_name("elsewhere"))
+    edit(bench.study, "folder: docs", "folder: elsewhere")
+
+
 def edited(bench: Bench) -> None:
     edit(bench.docs / FILES[0], "spinal cord", "cervical cord")
 
@@ -245,14 +250,15 @@ class Row:
     files: int = 0
 
 
-BANK = "lock panel compact calibrate report"
+BANK = "lock release panel compact calibrate report"
 ROWS = {
     "nothing": Row(lambda _: None, ""),
     "times of the documents": Row(touched, ""),
-    "a document edited": Row(edited, f"read index taxonomy write audit screen {BANK}", "new", files=1),
-    "a document added": Row(added, f"read index taxonomy write audit screen {BANK}", "new", files=1),
-    "a document removed": Row(removed, f"read index taxonomy write audit screen {BANK}", "new"),
+    "a document edited": Row(edited, f"read index taxonomy write carry audit screen {BANK}", "new", files=1),
+    "a document added": Row(added, f"read index taxonomy write carry audit screen {BANK}", "new", files=1),
+    "a document removed": Row(removed, f"read index taxonomy write carry audit screen {BANK}", "new"),
     "a document renamed": Row(renamed, f"read index {BANK}"),
+    "the folder of the documents": Row(moved, "report"),
     "size of passages": Row(
         in_study("embedding:", "chunking: {size: 900, overlap: 100}\nembedding:"),
         f"read index taxonomy write audit screen {BANK}",
@@ -266,11 +272,11 @@ ROWS = {
     ),
     "the checklist": Row(in_study("[spinal cord]", "[spinal cord, optic nerve]"), f"taxonomy {BANK}"),
     "items per subtopic": Row(in_study("hard: 0", "hard: 1"), f"write audit screen {BANK}", "new"),
-    "a lexicon": Row(in_lexicon, f"write audit screen {BANK}"),
+    "a lexicon": Row(in_lexicon, "write audit screen lock"),
     "a threshold of the item suites": Row(
         in_suite("item_acceptance", '"limit": 4,', '"limit": 3,'), f"audit screen {BANK}"
     ),
-    "the suite of the final audit": Row(in_suite("final_bank", '"name"', '"note": "ours", "name"'), BANK),
+    "the suite of the final audit": Row(in_suite("final_bank", '"name"', '"note": "ours", "name"'), "lock"),
     "context of the screen": Row(in_study("context: stored", "context: fresh"), f"screen {BANK}"),
     "an endpoint added": Row(endpoint_added, "panel compact calibrate report", "all"),
     "decoding of an endpoint": Row(
@@ -291,7 +297,7 @@ ROWS = {
         in_source("tasks/read_markup.py", "    return ", "    0\n    return "), "read index lock"
     ),
     "code of the rule-based writer": Row(
-        in_source("examgen/writing/stems.py", "    return ", "    0\n    return "), f"write audit screen {BANK}"
+        in_source("examgen/writing/stems.py", "    return ", "    0\n    return "), "write audit screen lock"
     ),
     "code of an audit": Row(
         in_source("examgen/audits/cues.py", "    return ", "    0\n    return "), "audit screen lock"
@@ -324,3 +330,47 @@ def test_with_the_rule_based_writer(by_rules: Bench, name: str) -> None:
         assert by_rules.read == row.files, "only what was edited is opened"
     if not row.stages or row.stages == "report":
         assert by_rules.embedded == 0
+
+
+def in_prompt(name: str) -> Callable[[Bench], None]:
+    def change(bench: Bench) -> None:
+        place = bench.prompts / f"{name}.txt"
+        place.write_text(place.read_text(encoding="utf-8") + "\nTake your time.\n", encoding="utf-8")
+
+    return change
+
+
+MODEL_ROWS = {
+    "the prompt of the taxonomy": (in_prompt("taxonomy"), f"taxonomy-model {BANK}", "taxonomy"),
+    "the prompt of the writer": (in_prompt("item"), f"write-model audit screen-model {BANK}", "write"),
+    "the prompt of the screen": (in_prompt("screen"), f"screen-model {BANK}", "screen"),
+    "the temperature of the writer": (
+        in_study("rounds: 1,", "rounds: 1, temperature: 0.4,"),
+        f"write-model audit screen-model {BANK}",
+        "write",
+    ),
+}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", MODEL_ROWS)
+def test_with_a_model(by_model: Bench, name: str) -> None:
+    change, stages, purposes = MODEL_ROWS[name]
+    by_model.put_back()
+    change(by_model)
+    by_model.run()
+    assert set(by_model.done) == set(stages.split())
+    assert by_model.asked == Counter({purposes: by_model.whole[purposes]})
+
+
+@pytest.mark.timeout(900)
+def test_an_edited_document_with_a_model(by_model: Bench) -> None:
+    """Only prompts whose passages changed are asked; items of the other document are not even written again."""
+    by_model.put_back()
+    edited(by_model)
+    by_model.run()
+    written = by_model.done["write-model"]
+    assert 0 < written < by_model.done_at_first["write-model"], "the topic of the other document is left alone"
+    assert 0 < by_model.asked["write"] < by_model.whole["write"]
+    assert by_model.asked["screen"] <= by_model.asked["write"]
+    assert by_model.asked["panel"] == len(by_model.new("bank", "item_id"))
