@@ -64,7 +64,8 @@ def memory_of(passages: int, folder: Path) -> int:
     rows = (
         Chunk(
             chunk_id=f"{n:016x}", source_id=f"{n // 100:016x}", path=f"documents/{n // 100}.pdf", page=1,
-            start=n * 1000, end=n * 1000 + 1200, ordinal=n % 100, heading="Imaging", text=f"{text} {n}", content_hash=f"{n:032x}",
+            start=n * 1000, end=n * 1000 + 1200, ordinal=n % 100, heading="Imaging", text=f"{text} {n}",
+            content_hash=f"{n:032x}",
         )
         for n in range(passages)
     )  # fmt: skip
