@@ -58,7 +58,8 @@ class Site:
         port = server.free_port()
         self.url = f"http://127.0.0.1:{port}/api"
         self._environment = {
-            **os.environ, **server.QUIET, **server.BATCHES, "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(folder / "home"),
+            **os.environ, **server.QUIET, **server.BATCHES,
+            "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(folder / "home"),
             "PREFECT_SERVER_API_HOST": "127.0.0.1", "PREFECT_SERVER_API_PORT": str(port), "PREFECT_API_URL": self.url,
             "PREFECT_WORKER_QUERY_SECONDS": "2",
         }  # fmt: skip
@@ -68,7 +69,8 @@ class Site:
         """A command of Prefect, to its end."""
         log = (self._folder / "prefect.log").open("ab")
         subprocess.run(
-            [sys.executable, "-m", "prefect", *words], env=self._environment, cwd=ROOT, stdout=log, stderr=log, check=True
+            [sys.executable, "-m", "prefect", *words], env=self._environment, check=True, cwd=ROOT,
+            stdout=log, stderr=log,
         )
 
     def start(self, name: str) -> None:
