@@ -17,6 +17,10 @@ from expectations.bank_audit import BankAudit, CheckCount
 _EXAMPLES = 3
 _STYLE = """
 .headline{font-size:1.45rem;line-height:1.35;font-weight:600;max-width:46rem;margin:0 0 1rem}
+h1.headline{font-size:clamp(1.45rem,4vw,2.1rem);line-height:1.25;max-width:46rem;margin:.2rem 0 1rem}
+.check small{display:block;color:var(--quiet);overflow-wrap:anywhere}
+.check{min-width:11rem}
+@media (max-width:40rem){.track{display:none}}
 .bar{display:inline-block;height:.7rem;background:#00558a;vertical-align:middle}.bar.b{background:#b84a00}
 .track{width:11rem;white-space:nowrap}.rejects{color:#b84a00;font-weight:600}
 details{margin:.4rem 0 .9rem;max-width:52rem}
@@ -27,14 +31,16 @@ details .stem{font-size:1rem;white-space:pre-line;overflow-wrap:anywhere}
 """
 
 
-def _page(title: str, kicker: str, body: str, sections: Sequence[tuple[str, str]]) -> str:
+def _page(title: str, kicker: str, body: str, sections: Sequence[tuple[str, str]], headline: str = "") -> str:
+    """A whole page; `headline` stands in place of the title at its top, which then goes above it in small."""
+    top = f'<h1 class="headline">{escape(headline)}</h1>' if headline else f"<h1>{escape(title)}</h1>"
     style = (Path(report.__file__).parent / "page.css").read_text(encoding="utf-8") + _STYLE
     links = "".join(f'<li><a href="#{name}">{escape(text)}</a></li>' for name, text in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
         'content="width=device-width, initial-scale=1">'
         f'<title>{escape(title)}</title><style>{style}</style></head><body><div class="page"><header class="title">'
-        f'<p class="kicker">{escape(kicker)}</p><h1>{escape(title)}</h1></header><nav '
+        f'<p class="kicker">{escape(title if headline else kicker)}</p>{top}</header><nav '
         f'aria-label="Sections"><ol>{links}</ol></nav>'
         f'<main id="main">{body}</main></div></body></html>\n'
     )
@@ -67,7 +73,7 @@ def figures(summary: BankSummary) -> list[tuple[str, str]]:
         ("Chance (mean of one over the number of options)", f"{100 * summary.chance:.1f} %"),
         ("Key is the longest option, in characters", percent(summary.key_longest)),
         ("Key is the longest option, in words", percent(summary.key_uniquely_longest_words)),
-        ("Key is longest by 3 words and a quarter", percent(summary.key_stands_out)),
+        ("Key is longest by 3 words and by a quarter over the mean distractor", percent(summary.key_stands_out)),
         ("Cue probe: key picked from the form of the options alone", _probe(summary.probe)),
         ("Where the keys stand", f"{places} (chi-square P = {summary.position_p:.3g})"),
     ]
@@ -78,6 +84,11 @@ def _figure_table(summary: BankSummary) -> str:
     return f'<div class="table scroll"><table><tbody>{rows}</tbody></table></div>'
 
 
+def _named(check: CheckCount) -> str:
+    """The cell that tells a check: what should hold, and the id by which the tables know it."""
+    return f'<th scope="row" class="check">{escape(check.reason)}<small>{escape(check.check_id)}</small></th>'
+
+
 def _check_table(checks: Sequence[CheckCount]) -> str:
     top = max((check.share for check in checks), default=0) or 1
     rows = []
@@ -85,13 +96,13 @@ def _check_table(checks: Sequence[CheckCount]) -> str:
         severity = f'<span class="rejects">{check.severity}</span>' if check.severity == "reject" else check.severity
         bar = f'<span class="bar" style="width:{10 * check.share / top:.2f}rem"></span>'
         rows.append(
-            f'<tr><th scope="row">{escape(check.check_id)}</th><td>{escape(check.reason)}</td><td>{severity}</td>'
+            f"<tr>{_named(check)}<td>{severity}</td>"
             f'<td class="num">{check.count:,}</td><td class="num">{100 * check.share:.2f} %</td><td '
             f'class="track">{bar}</td></tr>'
         )
     head = (
-        '<tr><th>Check</th><th>What should hold</th><th>Severity</th><th class="num">Items</th>'
-        '<th class="num">Share</th><th></th></tr>'
+        '<tr><th>What should hold</th><th>Severity</th><th class="num">Items</th>'
+        '<th class="num">Share</th><th class="track"></th></tr>'
     )
     return f'<div class="table scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
@@ -145,7 +156,7 @@ def bank_page(audit: BankAudit) -> str:
         for f in audit.judgement.table_findings
     )
     body = (
-        f'<section id="summary"><p class="headline">{escape(summary.headline)}</p>{_figure_table(summary)}'
+        f'<section id="summary">{_figure_table(summary)}'
         + (f'<ul class="plain">{bank_wide}</ul>' if bank_wide else "")
         + '</section><section id="findings"><h2>Findings by check</h2><p>Flaws are reported one by one and not '
           'added up: how many an'
@@ -163,7 +174,7 @@ def bank_page(audit: BankAudit) -> str:
         ("funnel", "What was read"),
         ("skipped", "Checks left out"),
     )
-    return _page(f"Audit of {summary.name}", "Bank audit", body, sections)
+    return _page(f"Audit of {summary.name}", "Bank audit", body, sections, summary.headline)
 
 
 def comparison_page(left: BankAudit, right: BankAudit) -> str:
@@ -181,14 +192,13 @@ def comparison_page(left: BankAudit, right: BankAudit) -> str:
                 f'<span class="bar b" style="width:{10 * other.share / top:.2f}rem"></span>'
             )
             rows.append(
-                f'<tr><th scope="row">{escape(check.check_id)}</th><td>{escape(check.reason)}</td><td '
-                f'class="num">{100 * check.share:.2f} %</td>'
+                f'<tr>{_named(check)}<td class="num">{100 * check.share:.2f} %</td>'
                 f'<td class="num">{100 * other.share:.2f} %</td><td class="track">{bars}</td></tr>'
             )
     names = [escape(audit.summary.name) for audit in (left, right)]
     head = (
-        f'<tr><th>Check</th><th>What should hold</th><th class="num">{names[0]}</th>'
-        f'<th class="num">{names[1]}</th><th></th></tr>'
+        f'<tr><th>What should hold</th><th class="num">{names[0]}</th>'
+        f'<th class="num">{names[1]}</th><th class="track"></th></tr>'
     )
     body = (
         f'<section id="summary"><p class="headline">{names[0]}: {escape(left.summary.headline)}</p>'

@@ -94,7 +94,7 @@ def anchored_pairs(texts: Sequence[str], threshold: float) -> Iterator[tuple[np.
     for left, right in _sharing(texts):
         yield _near_in_length(left, right, sizes, threshold)
     short = np.flatnonzero(sizes < SHORT * (2 - threshold) / threshold)
-    for left, right in candidate_pairs([texts[place] for place in short], threshold):
+    for left, right in candidate_pairs([texts[int(place)] for place in short], threshold):
         wanted = np.minimum(sizes[short[left]], sizes[short[right]]) < SHORT
         left, right = short[left[wanted]], short[right[wanted]]
         yield np.minimum(left, right), np.maximum(left, right)

@@ -29,6 +29,7 @@ longer.
 RULES = (
     "exact_duplicate",
     "key_conflict",
+    "contradiction",
     "near_duplicate",
     "minimal_pair",
     "semantic_duplicate",
@@ -36,7 +37,7 @@ RULES = (
 )
 """Kinds of pair, each a column of scores; `<rule>_partner` names the earlier item."""
 
-SCORED = RULES[2:]
+SCORED = RULES[3:]
 """The rules that depend on the similarity from which pairs are looked for."""
 
 EXACT_UP_TO = 20_000
@@ -117,6 +118,31 @@ def exact_pairs(items: Sequence[AuditItem]) -> list[Pair]:
             if other != key
         ]
         keys.setdefault(key, place)
+    return found
+
+
+def contradictions(items: Sequence[AuditItem]) -> list[Pair]:
+    """Items with the same stem of which one holds true what the other offers as a wrong option.
+
+    One of the two is wrong, or has two right answers, and the texts do not say which. So both get the mark, whichever
+    came first. The same stem with other options and another key alone is no contradiction: both may be right.
+    """
+    found: list[Pair] = []
+    groups: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        if item.key_known:
+            groups.setdefault(normalised(item.stem), []).append(place)
+    for places in (group for stem, group in groups.items() if stem and len(group) > 1):
+        keys = {place: normalised(items[place].key_text) for place in places}
+        wrong: dict[str, list[int]] = {}
+        for place in places:
+            for text in {normalised(items[place].options[other]) for other in items[place].distractors}:
+                wrong.setdefault(text, []).append(place)
+        pairs = {(min(p, q), max(p, q)) for p in places for q in wrong.get(keys[p], ()) if keys[p] != keys[q]}
+        found += [
+            Pair(a, b, "contradiction", 1.0, f"keys {items[a].key_text!r} and {items[b].key_text!r}"[:200])
+            for a, b in sorted(pairs)
+        ]
     return found
 
 
@@ -214,6 +240,7 @@ def find_pairs(
     """
     found = exact_pairs(items)
     exact = {(pair.earlier, pair.later) for pair in found}
+    found += contradictions(items)
     found += [pair for pair in near_pairs(items, floor) if (pair.earlier, pair.later) not in exact]
     if vectors:
         size = len(next(iter(vectors.values())))
@@ -230,8 +257,9 @@ def duplicate_columns(
 ) -> pd.DataFrame:
     """One row an item: for each rule the highest score with an *earlier* item, 0 where there is none, and its partner.
 
-    Items in `excluded` (row ids, for instance rejected ones) are nobody's partner. Without vectors the semantic columns
-    are NaN: not measured.
+    Items in `excluded` (row ids, for instance rejected ones) are nobody's partner. A contradiction alone marks both
+    items, and counts with an excluded partner too: it tells of the one that is left. Without vectors the semantic
+    columns are NaN: not measured.
     """
     ids = [item.row_id for item in items]
     scores = {rule: np.zeros(len(ids)) for rule in RULES}
@@ -239,10 +267,12 @@ def duplicate_columns(
     details = {rule: [""] * len(ids) for rule in RULES}
     out = set(excluded)
     for pair in pairs:
-        if ids[pair.earlier] not in out and pair.score > scores[pair.rule][pair.later]:
-            scores[pair.rule][pair.later] = pair.score
-            partners[pair.rule][pair.later] = ids[pair.earlier]
-            details[pair.rule][pair.later] = pair.detail
+        both = pair.rule == "contradiction"
+        for place, partner in ((pair.later, pair.earlier), (pair.earlier, pair.later))[: 1 + both]:
+            if (both or ids[partner] not in out) and pair.score > scores[pair.rule][place]:
+                scores[pair.rule][place] = pair.score
+                partners[pair.rule][place] = ids[partner]
+                details[pair.rule][place] = pair.detail
     columns: dict[str, object] = {}
     for rule in RULES:
         absent = rule.startswith("semantic") and not semantic

@@ -61,6 +61,7 @@ _COMPARATOR = re.compile(
 )
 _TERM = re.compile(rf"\b(?:{_alternatives(list(TERMS) + list(OPPOSITES))})\b", re.IGNORECASE)
 _NAME = re.compile(r"\b[^\W_]+(?:-[^\W_]+)*\b")
+_NUMBERED_WORD = re.compile(r"[A-Z][a-z]{2,}-\d+")
 _DRUG = re.compile(rf"\b[a-z]{{3,}}(?:{_alternatives(DRUG_ENDINGS)})s?\b", re.IGNORECASE)
 
 
@@ -100,8 +101,11 @@ def _named(text: str) -> list[Fact]:
         word = match.group()
         letters = [character for character in word if character.isalpha()]
         capitals = sum(character.isupper() for character in letters)
-        mixed = bool(letters) and any(character.isdigit() for character in word) and capitals >= 1
-        proper = word[0].isupper() and capitals == 1 and len(word) > 3 and not _starts_sentence(text, match.start())
+        first = word[0].isupper() and capitals == 1 and _starts_sentence(text, match.start())
+        # "Aquaporin-4" that begins a sentence or an option is the "aquaporin-4" inside one: its number is the fact.
+        ordinary = first and _NUMBERED_WORD.fullmatch(word) is not None
+        mixed = bool(letters) and any(character.isdigit() for character in word) and capitals >= 1 and not ordinary
+        proper = word[0].isupper() and capitals == 1 and len(word) > 3 and not first
         if capitals >= 2 or mixed or proper:
             value = re.sub(r"(?<=[A-Z])s$", "", word).casefold().replace("-", "")
             found.append(Fact("name", value, word, match.start(), match.end()))

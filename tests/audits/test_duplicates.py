@@ -121,6 +121,30 @@ def test_exact_duplicates_and_conflicting_keys():
     assert columns.loc["c", "key_conflict_partner"] == "a"
 
 
+SIGN = "Which sign is typical?"
+CONTRADICTIONS = [
+    ((SIGN, ("rim", "vein", "cyst")), (SIGN.upper(), ("Vein", "cap", "rim")), True),  # each other's wrong option
+    ((SIGN, ("rim", "vein", "cyst")), (SIGN, ("cap", "rim", "stripe")), True),  # one way is enough
+    ((SIGN, ("rim", "vein", "cyst")), (SIGN, ("vein", "rim", "cyst")), True),  # the same options
+    ((SIGN, ("rim", "vein")), (SIGN, ("not a rim", "Rim.")), True),
+    ((SIGN, ("rim", "vein", "cyst")), (SIGN, ("cap", "stripe", "knot")), False),  # both may be right
+    ((SIGN, ("rim", "vein", "cyst")), (SIGN, ("rim", "cap", "vein")), False),  # the same key
+    ((SIGN, ("rim", "vein", "cyst")), ("Which sign is early?", ("vein", "rim", "cap")), False),  # another stem
+    (("", ("rim", "vein")), ("", ("vein", "rim")), False),
+]
+
+
+@pytest.mark.parametrize(("one", "two", "wanted"), CONTRADICTIONS)
+def test_a_contradiction_marks_both_items(one, two, wanted):
+    named = zip("ab", (one, two), strict=True)
+    items = [AuditItem(name, stem, options, 0, candidate_id=name) for name, (stem, options) in named]
+    columns = duplicate_columns(items, find_pairs(items), False)
+    assert columns["contradiction"].tolist() == [float(wanted)] * 2
+    assert columns["contradiction_partner"].tolist() == (["b", "a"] if wanted else ["", ""])
+    left = duplicate_columns(items, find_pairs(items), False, {"b"})
+    assert left.loc["a", "contradiction"] == wanted, "that its partner was dropped clears nobody"
+
+
 def test_paraphrase_is_caught_by_vectors_and_other_facts_are_neighbours():
     items = [
         item("a", "How large must a lesion be to count?", "3 mm in its long axis"),

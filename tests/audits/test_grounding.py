@@ -160,3 +160,32 @@ def test_questions_may_quote_what_they_exclude():
         "Which part of the cord do the lesions occupy?", ("central grey matter", "segments", "skin", "bone"), 0, CORD
     )
     assert seen["distractors_supported"] == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "quote"),
+    [
+        ("Aquaporin-4", "Most patients with NMOSD have antibodies to aquaporin-4."),
+        ("Aquaporin-4 antibodies", "In NMOSD, aquaporin-4 antibodies are found in most patients."),
+        ("Interleukin-6 is raised", "In the fluid interleukin-6 is raised."),
+        ("Aquaporin-4", "Aquaporin-4 is the target in NMOSD."),
+        ("antibodies to aquaporin-4", "Aquaporin-4 is the target of the antibodies."),
+    ],
+)
+def test_a_capital_at_the_start_of_a_key_makes_no_name(key, quote):
+    item = AuditItem("i", "The target in NMOSD is", (key, "other"), 0, evidence=(evidence(quote, 0),))
+    assert support_measures(item)["key_unsupported_facts"].value == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "quote"),
+    [
+        ("Aquaporin-1", "Most patients with NMOSD have antibodies to aquaporin-4."),
+        ("Interleukin-8 is raised", "In the fluid interleukin-6 is raised."),
+        ("COVID-19", "It follows an infection with Influenza-19."),
+        ("AQP4-IgG", "Most patients have MOG-IgG."),
+    ],
+)
+def test_another_number_or_name_in_a_key_is_still_found(key, quote):
+    item = AuditItem("i", "The target in NMOSD is", (key, "other"), 0, evidence=(evidence(quote, 0),))
+    assert support_measures(item)["key_unsupported_facts"].value == 1

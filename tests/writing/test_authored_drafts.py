@@ -32,7 +32,6 @@ SUITES = ROOT / "expectations" / "suites"
 DRAFTS = ROOT / "tests" / "data" / "authored_drafts.jsonl"
 NOT_CAUGHT = "not caught by text alone"
 WRONGLY_REFUSED = {
-    "easy-07": "grounding.key_facts: 'Aquaporin-4' at the start of the key is read as a name, 'aquaporin-4' is not",
     "hard-09": "screen: 'open-ring' of the key is 'open ring' in the explanation",
     "medium-05": "screen: 'suppressed' of the key is 'suppress' in the explanation",
     "medium-14": "screen: 'resolves' of the key is 'resolving' in the explanation",
