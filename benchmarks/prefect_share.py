@@ -10,9 +10,11 @@ database grew. The stub server is a process of its own, so is the Prefect server
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.panel import ROOT, make_bank
+
+SETTLES = 3.0
+"""Seconds after which the server has written what it was told."""
 
 STUDY = """\
 study: share
@@ -85,7 +90,11 @@ def _one(way: str, study: Path, environment: dict[str, str]) -> dict[str, Any]:
 
 
 def _database(home: Path) -> float:
-    return sum(place.stat().st_size for place in home.glob("prefect.db*")) / 1e6
+    """Megabytes of pages in the server's database, those in its log of writes included."""
+    time.sleep(SETTLES)
+    with contextlib.closing(sqlite3.connect(f"file:{home / 'prefect.db'}?mode=ro", uri=True)) as database:
+        pages, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return float(pages * size / 1e6)
 
 
 def main() -> None:
@@ -135,7 +144,7 @@ def _rounds(asked: argparse.Namespace, folder: Path, url: str, environment: dict
             assert found["rows"] == asked.items * asked.endpoints, found
             assert not found["incomplete"], found
             grown = _database(folder / "home") - before if way == "with" else grown
-            print(f"{way:<8} Prefect: {found['rows']} rows in {found['seconds']:.1f} s, {found['cpu']:.1f} CPU s")
+            print(f"{way:<8} Prefect: {found['rows']} rows in {found['seconds']:.1f} s, {found['cpu']:.1f} CPU s", flush=True)
             if way not in best or found["seconds"] < best[way]["seconds"]:
                 best[way] = found
     share = best["with"]["seconds"] / best["without"]["seconds"] - 1

@@ -17,8 +17,8 @@ from tasks.ledger import calls_of
 
 RESPONSE_KEY = ("item_id", "order", "repeat", "mode")
 """What tells the rows of one endpoint apart, in the order they are sorted by."""
-PIECE = 32_768
-"""Rows of a row group."""
+PIECE = 16_384
+"""Rows of a row group; calls are held as records while one is made."""
 
 
 def compact_responses(paths: Sequence[str], place: Path, endpoint_id: str, expected: int) -> Counter[str]:
@@ -26,7 +26,7 @@ def compact_responses(paths: Sequence[str], place: Path, endpoint_id: str, expec
 
     `TableError` when a row is missing, is there twice, or is another endpoint's.
     """
-    whole = pa.concat_tables([tables.read_table(path) for path in paths])
+    whole = pa.concat_tables([tables.read_table(path) for path in paths]).combine_chunks()
     keys = whole.select(list(RESPONSE_KEY))
     distinct = keys.group_by(list(RESPONSE_KEY)).aggregate([]).num_rows
     strangers = pc.sum(pc.not_equal(whole["endpoint_id"], endpoint_id)).as_py() or 0

@@ -88,7 +88,10 @@ class DirectChat(ChatOpenAI):
         answer = await self._connection.post(body)
         if not 200 <= answer.status < 300:
             raise _StatusError(answer)
-        found = json.loads(answer.body)
+        try:
+            found = json.loads(answer.body)
+        except ValueError as error:
+            raise ValueError(f"no JSON but {answer.body[:200]!r}") from error
         result = self._create_chat_result(found)
         result.generations[0].message.additional_kwargs["refusal"] = found["choices"][0]["message"].get("refusal")
         return result

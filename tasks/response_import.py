@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,8 +24,8 @@ class ImportReport:
 
     folder: Path
     items: int
-    answered: dict[str, int]
-    roles: dict[str, str]
+    answered: Mapping[str, int]
+    roles: Mapping[str, str]
     problems: tuple[str, ...]
 
 

@@ -64,7 +64,7 @@ def endpoint(stub: StubServer, **more: Any) -> Endpoint:
             "id": "stub",
             "base_url": stub.base_url,
             "model": "m",
-            "timeout": 2.0,
+            "timeout": 20.0,
             "concurrency": 16,
             "attempts": 6,
             **more,
@@ -141,7 +141,7 @@ def test_one_poisoned_item_of_600_costs_bounded_time(fault: str, calls: int, sta
     bank, names = make_bank(tmp_path, 600)
     with StubServer(poisoned={"Question 50:": fault}) as stub:
         out = tmp_path / "r.parquet"
-        report = evaluate_shard(bank, names, endpoint(stub, attempts=3, concurrency=32, timeout=20.0), 0, 0, str(out))
+        report = evaluate_shard(bank, names, endpoint(stub, attempts=3, concurrency=32), 0, 0, str(out))
         assert stub.calls == calls == report.asked
     assert report.account.statuses == {"parsed": 599, status: 1}
     assert report.seconds < 60
