@@ -30,13 +30,14 @@ def overall_rows(answers: Answers, settings: Statistics, drawn: Replicates | Non
     """
     rows: list[Row] = []
     topics = answers.labels("topic")
+    worst, best = answers.bounds
     drawn = drawn or resampled(answers, settings, "construction_batch")
     parents = resampled(answers, settings, "semantic_parent")
     for column, name in enumerate(answers.names):
         labels = {"endpoint_id": name, "axis": "overall", "level": "all items"}
         asked = answers.asked[:, column]
         score = answers.mean_scores[asked, column]
-        bounds = tuple(side[asked, column] for side in answers.bounds)
+        bounds = worst[asked, column], best[asked, column]
         three = accuracy_three_ways(score, topics[asked], bounds=bounds, level=settings.confidence)
         rows.append(result("accuracy", _noted(three.excluded), **labels))
         plain = accuracy_intervals(score, method="wilson", level=settings.confidence)[0]

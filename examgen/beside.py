@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from examgen.accuracy import plain
 from examgen.records import STRATA
@@ -36,8 +37,8 @@ def beside_rows(banks: Mapping[str, Answers], level: float = 0.95) -> list[Row]:
     return rows
 
 
-def _row(found: Mapping[object, object]) -> Row:
+def _row(found: dict[Any, Any]) -> Row:
     value, low, high = (plain(found[name]) for name in ("value", "low", "high"))
     note = "; ".join(part for part in (str(found["note"] or ""), DISJOINT) if part)
-    estimate = Estimate(value, low, high, str(found["method"]), int(str(found["n"])), None, note)
+    estimate = Estimate(value, low, high, str(found["method"]), int(found["n"]), None, note)
     return result("accuracy", estimate, endpoint_id=str(found["endpoint"]), axis=AXIS, level=str(found["group"]))

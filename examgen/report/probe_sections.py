@@ -74,6 +74,17 @@ def order_table(results: Results) -> list[dict[str, str]]:
     return table
 
 
+def order_summary(results: Results) -> str:
+    """One sentence on the panel over the orders; empty when only one order was asked."""
+    mine = every(results["option_order"], endpoint_id="all")
+    mean, largest = (value_of(mine, statistic=f"{name} score change") for name in ("mean", "largest"))
+    if mean is None or largest is None:
+        return ""
+    rank = value_of(mine, statistic="lowest rank correlation between orders")
+    told = "" if rank is None else f"; endpoints' ranks in two orders correlate at {decimal(rank)} or more"
+    return f"Over the panel a score changes by {percent(mean)} points on average and {percent(largest)} at most{told}."
+
+
 def leave_one_out_table(results: Results) -> list[dict[str, str]]:
     """Leave one endpoint out, a line an endpoint; empty when not estimable."""
     table = []

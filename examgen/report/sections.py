@@ -101,6 +101,38 @@ def _points(low: float | None, high: float | None) -> str:
     return NOT_ESTIMABLE if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
+MOST_NAMED = 5
+
+
+def interaction_sentences(results: Results) -> list[str]:
+    """For each axis: of how many pairs the difference was tested for being the same at all levels, and which is not."""
+    sentences = []
+    rows = [row for row in results.get("pair_interactions", ()) if row["p_holm"] is not None]
+    for axis in dict.fromkeys(row["axis"] for row in rows):
+        mine = every(rows, axis=axis)
+        differ = sorted((row for row in mine if row["p_holm"] < 0.05), key=lambda row: row["p_holm"])
+        named = ", ".join(f"{row['first']} − {row['second']}" for row in differ[:MOST_NAMED])
+        more = f" and {len(differ) - MOST_NAMED} more" if len(differ) > MOST_NAMED else ""
+        found = f"it is not for {len(differ)}: {named}{more}" if differ else "none was found to differ"
+        sentences.append(
+            f"Is a difference the same in every {axis}? Of {len(mine)} pairs tested (Holm over a family), {found}."
+        )
+    return sentences
+
+
+def increment_table(results: Results) -> list[dict[str, str]]:
+    """What each part added to a system fixed and broke; empty where the study names no nested endpoints."""
+    return [
+        {
+            "step": f"{row['before']} → {row['after']}", "n": whole(row["n"]), "fixed": whole(row["fixed"]),
+            "broken": whole(row["broken"]), "gain": points(row["gain"]),
+            "limits": _points(row["gain_low"], row["gain_high"]), "p": p_value(row["p_exact"]),
+            "holm": p_value(row["p_holm"]),
+        }
+        for row in results.get("increments", ())
+    ]
+
+
 def group_table(results: Results) -> list[dict[str, str]]:
     """Range of the primary endpoints' accuracies by group (API, local, …); empty without one that can be told."""
     rows = every(results["accuracy"], axis="endpoint group", statistic="accuracy range")

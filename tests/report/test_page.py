@@ -17,6 +17,7 @@ from examgen.records import STRATA, BankItem, Coverage, EndpointRow, Finding, Re
 from examgen.report.figures import all_figures
 from examgen.report.page import render
 from examgen.report.panel_figures import LABEL_GAP, _spread
+from examgen.report.sections import increment_table
 from examgen.report.svg import wrapped
 from examgen.study import Statistics, Study, parse_study
 from examgen.tables import SCHEMAS
@@ -192,3 +193,23 @@ def test_long_topics_are_wrapped_and_not_cut() -> None:
     assert " ".join(wrapped(words, 40)) == words
     assert wrapped(words * 3, 30)[-1].endswith("…")
     assert wrapped("", 30) == [""]
+
+
+def test_what_the_synthetic_panel_is_told() -> None:
+    """Leave-one-out, sensitivity, differential functioning, slopes, short form, interactions and orders are there."""
+    text = " ".join(re.sub(r"<[^>]*>", " ", FULL).split())
+    for said in (
+        "Misses of the panel against misses without one endpoint", "items with differential functioning", "2PL slope",
+        "A short form: fewest items that keep the ranking", "Is a difference the same in every stratum?",
+        "Over the panel a score changes by", "Range of the primary endpoints’ accuracies", "KR-20",
+        "below 30 discrimination is noise", "every item was asked once an order",
+    ):  # fmt: skip
+        assert said in text, said
+
+
+def test_nested_configurations_have_their_table() -> None:
+    given = make_answers(BANK, {"model-0": 0.5, "model-1": 0.8})
+    results = calibrate(BANK, given, WHOLE[:2], SETTINGS, nested=["model-0", "model-1"])
+    (row,) = increment_table(results)
+    assert row["step"] == "model-0 → model-1"
+    assert row["gain"].startswith("+")
