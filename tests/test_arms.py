@@ -13,6 +13,7 @@ from examgen.answers.prompt import prompt
 from examgen.answers.steps import elected, verifier_prompt, vote_of
 from examgen.endpoints import panel_endpoints, role_of
 from examgen.errors import StudyError
+from examgen.estimate import Extent, estimate
 from examgen.records import EndpointRow, Response
 from examgen.study import Study, parse_study
 from tests.panels import make_bank
@@ -123,3 +124,11 @@ def test_the_cost_of_a_configuration_holds_all_it_starts_from() -> None:
     assert found["alone"] == arms.Spent(0, 0, 0.0)
     (told,) = arms.with_costs([{"before": "backbone", "after": "verifier"}], found)
     assert (told["calls_before"], told["calls_after"], told["cost_after"], told["tokens_after"]) == (2, 7, 1.25, None)
+
+
+def test_the_estimate_counts_an_arm_s_own_calls() -> None:
+    whole = study(BACKBONE, VOTE, VERIFIER, panel={"no_stem": True, "repeats": 2})
+    rows = {row.endpoint: row for row in estimate(whole, Extent(10, 10_000, 5, 100)) if row.stage == "panel"}
+    assert [rows[name].calls for name in ("backbone", "vote", "verifier")] == [300, 400, 200]
+    assert rows["vote"].note == "vote after backbone: its own calls"
+    assert rows["verifier"].cost

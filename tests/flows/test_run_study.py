@@ -166,3 +166,18 @@ def test_spans_pass_when_the_user_has_set_up_opentelemetry() -> None:
         assert traced() == 1
     found = exporter.get_finished_spans()
     assert [span.name for span in found] == ["a study · a stage"]
+
+
+@pytest.mark.usefixtures("harness")
+def test_sizing_as_a_flow(tmp_path: Path) -> None:
+    from flows.request import StudyRequest
+    from flows.size_benchmark import size_benchmark
+
+    study, results = prepare(tmp_path, "http://127.0.0.1:1/v1")
+    sizing = "sizing: {contrasts: [{name: plan, better: 0.1, worse: 0.025}], cap: 180}\n"
+    Path(study).write_text(Path(study).read_text() + sizing)
+    done: dict[str, Any] = size_benchmark(StudyRequest(study=study, results=results), 168)
+    assert (done["items"], done["feasible"], done["binding"]) == (185, False, "plan: power")
+    assert "power(184) = 0.7992" in (Path(done["folder"]) / "sizing.txt").read_text()
+    _, artifacts = asyncio.run(recorded())
+    assert {"tiny-sizing", "tiny-sizing-plan", "tiny-power-curves"} <= artifacts
