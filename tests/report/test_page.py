@@ -40,7 +40,7 @@ def page(bank: list[BankItem], given: list[Response], endpoints: list[EndpointRo
         Topic(topic_id=item.topic_id, topic=item.topic, subtopic=item.subtopic, description="signs <b>")
         for item in bank[::8]
     ]
-    coverage = [Coverage(concept="Rim & core", covered=True, topic="topic 0", subtopic="signs"),
+    coverage = [Coverage(concept="Rim & core", covered=True, topic="topic 0", subtopic="signs", items=0),
                 Coverage(concept="Vein", covered=False, reason="no passage")]  # fmt: skip
     findings = [
         Finding(candidate_id="c", item_id="i", suite="s", expectation="expect", check_id="length", severity="reject",
@@ -139,6 +139,9 @@ def test_a_small_panel_is_told_why() -> None:
 def test_limitations_come_from_the_data() -> None:
     text = re.sub(r"\s+", " ", FULL[FULL.index('id="limitations"') :])
     assert "1 of 2 checklist concepts are not covered: Vein." in text
+    assert "The subtopics of 1 covered checklist concepts have no item" in text
+    assert "1 of 2 concepts are covered by a subtopic, 1 of them by one without an item in the bank." in FULL
+    assert "topic 0, signs (no item)" in FULL
     assert "permutation null" in text
     assert "unresolved rows" in text.lower()
 
