@@ -12,11 +12,21 @@ from flows.evaluate_panel import evaluate_panel
 from flows.request import StudyRequest
 from flows.write_report import write_report
 from tasks import artifacts
+from tasks.workplace import Workplace
 
 
 @flow(name="run-study", flow_run_name="{request.name} · whole study")
 def run_study(request: StudyRequest) -> dict[str, Any]:
     """Do everything a study says; returns what the last page of a run shows."""
+    with artifacts.followed(request.name, progress=False):
+        # Held from the first stage to the last: a second run must not come in between two of them.
+        with Workplace(request.results, request.load().study).alone():
+            done, responses = _stages(request)
+        artifacts.study_summary(request.name, done, responses)
+    return done
+
+
+def _stages(request: StudyRequest) -> tuple[dict[str, Any], int]:
     bank = build_bank(request)
     answers = evaluate_panel(request)
     results = calibrate_results(request)
@@ -30,5 +40,4 @@ def run_study(request: StudyRequest) -> dict[str, Any]:
         "accuracy": results["accuracy"],
         "report": report["report"],
     }
-    artifacts.study_summary(request.name, done, answers["rows"])
-    return done
+    return done, answers["rows"]

@@ -47,10 +47,11 @@ def table(study: str, name: str, rows: Sequence[Mapping[str, Any]], about: str) 
 
 
 @contextlib.contextmanager
-def followed(study: str) -> Iterator[None]:
+def followed(study: str, progress: bool = True) -> Iterator[None]:
     """A flow whose lines name its study, whose long pieces of work show their progress, and whose failure says where
-    and what to do. To be entered in the flow's own thread."""
-    with run_log.about(study=study), _Explained(study), _Shown(study):
+    and what to do. To be entered in the flow's own thread; a flow of flows leaves the progress to them."""
+    shown = _Shown(study) if progress else contextlib.nullcontext()
+    with run_log.about(study=study), _Explained(study), shown:
         yield
 
 
