@@ -42,8 +42,15 @@ def artifact_key(*parts: str) -> str:
 
 def table(study: str, name: str, rows: Sequence[Mapping[str, Any]], about: str) -> None:
     """A table artifact of the first rows."""
-    shown = [{k: "" if v is None else v for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
+    shown = [{k: _shown(v) for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
     create_table_artifact(table=shown, key=artifact_key(study, name), description=about)
+
+
+def _shown(value: Any) -> Any:
+    """A cell as a reader wants it; the Parquet table holds every digit."""
+    if value is None:
+        return ""
+    return round(value, 4) if isinstance(value, float) else value
 
 
 @contextlib.contextmanager
