@@ -74,13 +74,20 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     words.add_argument("--results", type=Path, default=Path("data/results"))
     words.add_argument("--study", default="ms_mri", help="name of the study's file, without .yaml")
+    words.add_argument("--only", default="", help="name of one picture")
     words.add_argument("--out", type=Path, default=IMAGES)
     told = words.parse_args()
     with address(told.results) as url, Browser() as page:
         for name, (path, text, height) in pages(url, told.study).items():
+            if told.only not in ("", name):
+                continue
             page.size(1280, height)
             page.open(url.removesuffix("/api") + path, until=text, seconds=60)
-            page.wait("\0", seconds=6)  # the timeline is drawn after the text
+            page.wait("\0", seconds=6)  # the timeline is drawn after the text, and so is a mermaid picture
+            for _ in range(60 if path.startswith("/v2/") else 0):
+                if page.run("!!document.querySelector('svg[id^=mermaid], .mermaid svg')"):
+                    break
+                page.wait("\0", seconds=1)
             size = page.picture(told.out / f"prefect-{name}.png")
             print(f"prefect-{name}.png: {size / 1000:.0f} KB{'  TOO LARGE' if size > LARGEST else ''}")
         print(f"called outside: {sorted(page.outside) or 'nobody'}")

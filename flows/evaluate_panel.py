@@ -28,7 +28,7 @@ from tasks.workplace import Workplace
 
 
 @flow(name="evaluate-panel", flow_run_name="{request.name} · evaluate")
-def evaluate_panel(request: StudyRequest) -> Any:
+def evaluate_panel(request: StudyRequest) -> dict[str, Any]:
     """Ask every endpoint of the panel about the latest bank; returns the evaluation's id, folder, rows, and the
     endpoints that are incomplete with the reason, which the state of the run names too."""
     with artifacts.followed(request.name):

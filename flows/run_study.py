@@ -13,11 +13,21 @@ from flows.request import StudyRequest
 from flows.write_report import write_report
 from tasks import artifacts
 from tasks.stages import ended
+from tasks.workplace import Workplace
 
 
 @flow(name="run-study", flow_run_name="{request.name} · whole study")
-def run_study(request: StudyRequest) -> Any:
+def run_study(request: StudyRequest) -> dict[str, Any]:
     """Do everything a study says; returns what the last page of a run shows. The state names incomplete endpoints."""
+    with artifacts.followed(request.name, progress=False):
+        # Held from the first stage to the last: a second run must not come in between two of them.
+        with Workplace(request.results, request.load().study).alone():
+            done, evaluation = _stages(request)
+        artifacts.study_summary(request.name, done, evaluation["rows"])
+    return ended(done, evaluation["incomplete"])
+
+
+def _stages(request: StudyRequest) -> tuple[dict[str, Any], dict[str, Any]]:
     bank = build_bank(request)
     evaluation = evaluate_panel(request)
     results = calibrate_results(request)
@@ -31,5 +41,4 @@ def run_study(request: StudyRequest) -> Any:
         "accuracy": results["accuracy"],
         "report": report["report"],
     }
-    artifacts.study_summary(request.name, done, evaluation["rows"])
-    return ended(done, evaluation["incomplete"])
+    return done, evaluation

@@ -45,15 +45,23 @@ def artifact_key(*parts: str) -> str:
 
 def table(study: str, name: str, rows: Sequence[Mapping[str, Any]], about: str) -> None:
     """A table artifact of the first rows."""
-    shown = [{k: "" if v is None else v for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
+    shown = [{k: _shown(v) for k, v in row.items()} for row in rows[:ROWS_SHOWN]]
     create_table_artifact(table=shown, key=artifact_key(study, name), description=about)
 
 
+def _shown(value: Any) -> Any:
+    """A cell as a reader wants it; the Parquet table holds every digit."""
+    if value is None:
+        return ""
+    return round(value, 4) if isinstance(value, float) else value
+
+
 @contextlib.contextmanager
-def followed(study: str) -> Iterator[None]:
+def followed(study: str, progress: bool = True) -> Iterator[None]:
     """A flow whose lines name its study, whose long pieces of work show their progress, and whose failure says where
-    and what to do. To be entered in the flow's own thread."""
-    with run_log.about(study=study), _Explained(study), _Shown(study):
+    and what to do. To be entered in the flow's own thread; a flow of flows leaves the progress to them."""
+    shown = _Shown(study) if progress else contextlib.nullcontext()
+    with run_log.about(study=study), _Explained(study), shown:
         yield
 
 

@@ -28,6 +28,8 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    # The newer UI asks an analytics host for its configuration even where analytics are off; the older asks nobody.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
 }
 """Telemetry of our dependencies, off. Set before they are imported."""
 

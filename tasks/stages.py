@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
@@ -236,12 +236,16 @@ def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str]
     return [_settled(shard, future.result()) for shard, future in zip(shards, submitted, strict=True)]
 
 
-def ended(found: dict[str, Any], incomplete: Mapping[str, str]) -> Any:
-    """What a flow returns: its value, or, where endpoints are incomplete, the same in a state that names them."""
+def ended(found: dict[str, Any], incomplete: Mapping[str, str]) -> dict[str, Any]:
+    """What a flow returns: its value, or, where endpoints are incomplete, the same in a state that names them.
+
+    Who calls the flow gets the value either way, so that is its type.
+    """
     if not incomplete:
         return found
     message = "; ".join(f"{name} is {why}" for name, why in incomplete.items())
-    return Completed(name="Incomplete", message=message, data=found)
+    state: Any = Completed(name="Incomplete", message=message, data=found)
+    return cast(dict[str, Any], state)
 
 
 def forget(shard: Shard) -> None:

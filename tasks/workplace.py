@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from examgen.errors import BankError, RunError
 from examgen.study import Study
@@ -16,6 +16,9 @@ from tasks import mirror, run_log, store
 
 PROJECT = Path(__file__).resolve().parents[1]
 """The repository: where suites, lexicons and the sample study are."""
+
+PATIENCE = 1.0
+"""Seconds to wait for a held study."""
 
 
 _PATHS = ("folder", "bank", "report")
@@ -68,20 +71,41 @@ class Workplace:
     def check_free(self) -> None:
         """`RunError` when a run holds the study just now: said before anything is started for a second one."""
         if self.root.is_dir():
-            with self.alone():
+            with self._held(0.0):
                 pass
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the study: a second run of it stops with a clear message instead of mixing its files with ours."""
+        """Hold the study: a second run of it stops with a clear message instead of mixing its files with ours.
+
+        A flow that holds it may call flows that hold it again; lines written meanwhile name the study.
+        """
+        with self._held(PATIENCE), run_log.about(study=self.root.name):
+            (self.root / ".holder").write_text(f"process {os.getpid()}")
+            with self._mirrored():
+                yield
+
+    @contextlib.contextmanager
+    def _mirrored(self) -> Iterator[None]:
+        """The store behind the study, if it has one, for a block; a flow inside another puts what it leaves there."""
+        outer = mirror.current()
+        if not self._store:
+            yield
+        elif outer is None:
+            with mirror.Mirror(self._store, self.root).held():
+                yield
+        else:
+            try:
+                yield
+            finally:
+                outer.publish()
+
+    def _held(self, seconds: float) -> AcquireReturnProxy:
+        """The lock, held to the end of the block that takes it; it waits a moment for one who only looks."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.root / ".lock", timeout=0)
-            with lock, run_log.about(study=self.root.name):
-                (self.root / ".holder").write_text(f"process {os.getpid()}")
-                behind = mirror.Mirror(self._store, self.root).held() if self._store else contextlib.nullcontext()
-                with behind:
-                    yield
+            lock = FileLock(self.root / ".lock", is_singleton=True, thread_local=False)
+            return lock.acquire(timeout=seconds)
         except Timeout as error:
             holder = self.root / ".holder"
             who = holder.read_text() if holder.is_file() else "another process"

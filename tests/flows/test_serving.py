@@ -147,6 +147,8 @@ def test_a_scheduled_run_fires_and_is_shown(served: Served) -> None:
 @pytest.mark.skipif(not binary(), reason="no chromium on this machine: the UI is not looked at")
 def test_the_ui_shows_the_run_and_calls_nobody(served: Served) -> None:
     with Browser() as page:
+        page.open(f"{served.url}/", until="Dashboard")
+        assert "/v2/" not in str(page.run("location.href"))
         text = page.open(f"{served.url}/runs", until=RUN_NAME)
         assert RUN_NAME in text
         assert "tiny · build" in text or "study · build" in text
