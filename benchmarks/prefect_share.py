@@ -144,7 +144,8 @@ def _rounds(asked: argparse.Namespace, folder: Path, url: str, environment: dict
             assert found["rows"] == asked.items * asked.endpoints, found
             assert not found["incomplete"], found
             grown = _database(folder / "home") - before if way == "with" else grown
-            print(f"{way:<8} Prefect: {found['rows']} rows in {found['seconds']:.1f} s, {found['cpu']:.1f} CPU s", flush=True)
+            said = f"{found['rows']} rows in {found['seconds']:.1f} s, {found['cpu']:.1f} CPU s"
+            print(f"{way:<8} Prefect: {said}", flush=True)
             if way not in best or found["seconds"] < best[way]["seconds"]:
                 best[way] = found
     share = best["with"]["seconds"] / best["without"]["seconds"] - 1

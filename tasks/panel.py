@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ Progress = Callable[[int], None]
 @dataclass(frozen=True)
 class ShardReport:
     """What a shard did. `asked` counts calls sent, `reused` replies found stored; `stopped` says why asking ended
-    early."""
+    early, `unresolved_because` what was most often said of the rows that are not settled."""
 
     endpoint_id: str
     order: int
@@ -56,6 +57,7 @@ class ShardReport:
     capabilities: str = ""
     stopped: str = ""
     peak_in_flight: int = 0
+    unresolved_because: str = ""
 
     @property
     def complete(self) -> bool:
@@ -120,7 +122,13 @@ def evaluate_shard(
         capabilities,
         stopped,
         peak,
+        _commonest_error(rows),
     )
+
+
+def _commonest_error(rows: Sequence[Response]) -> str:
+    said = Counter(row.error for row in rows if row.status == "unresolved")
+    return said.most_common(1)[0][0][:200] if said else ""
 
 
 def _stamp(path: str) -> tuple[int | None, Any]:

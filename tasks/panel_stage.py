@@ -51,7 +51,8 @@ def ask_panel(shard: Shard, folder: Path) -> dict[str, Any]:
     )
     tally.add("model calls", report.asked)
     counts = {"rows": report.rows, "asked": report.asked, "unresolved": report.account.statuses.get("unresolved", 0)}
-    facts = {"complete": report.complete, "stopped": report.stopped, "capabilities": report.capabilities}
+    why = report.stopped or report.unresolved_because
+    facts = {"complete": report.complete, "stopped": why, "capabilities": report.capabilities}
     return {"counts": counts, "facts": facts}
 
 
