@@ -60,7 +60,7 @@ def _shown(value: Any) -> Any:
 def followed(study: str, progress: bool = True) -> Iterator[None]:
     """A flow whose lines name its study, whose long pieces of work show their progress, and whose failure says where
     and what to do. To be entered in the flow's own thread; a flow of flows leaves the progress to them."""
-    shown = _Shown(study) if progress else contextlib.nullcontext()
+    shown: contextlib.AbstractContextManager[None] = _Shown(study) if progress else contextlib.nullcontext()
     with run_log.about(study=study), _Explained(study), shown:
         yield
 
