@@ -223,7 +223,7 @@ def moved(bench: Bench) -> None:
 
 
 def edited(bench: Bench) -> None:
-    edit(bench.docs / FILES[0], "spinal cord", "cervical cord")
+    edit(bench.docs / FILES[0], "serum is the preferred sample", "serum is the recommended sample")
 
 
 def in_lexicon(bench: Bench) -> None:
