@@ -69,14 +69,17 @@ def accepted_items(bench: Bench) -> dict[str, Any]:
     wanted: Wanted = {t.topic_id: _scaled(target, study.writing.surplus) for t in subtopics}
     if study.writing.method == "llm" and bench.carried is not None:
         wanted = _beside_carried(bench.carried, wanted, target, study.writing.surplus)
+    carried = bench.carried.counts["carried"] if bench.carried is not None else 0
     written: list[Done] = []
     before = -1
     for number in range(1, study.writing.rounds + 1):
         if study.writing.method == "llm":
             written = written + _write_by_model(bench, wanted, number)
-            if not sum(done.counts["candidates"] for done in written) and number < study.writing.rounds:
+            nothing = not (carried or sum(done.counts["candidates"] for done in written))
+            if nothing and number < study.writing.rounds:
                 continue
-            _refuse_nothing(bench, written)
+            if nothing:
+                _refuse_nothing(bench, written)
         else:
             written = _write_by_rules(bench, wanted)
         audited = _audit(bench, written)
@@ -97,8 +100,6 @@ def accepted_items(bench: Bench) -> dict[str, Any]:
 
 def _refuse_nothing(bench: Bench, written: list[Done]) -> None:
     """A model that wrote no item at all ends the run, with every draft and its reason in a table."""
-    if any(done.counts["candidates"] for done in written):
-        return
     place = bench.place.root / "rejected_drafts.parquet"
     reasons = keep_drafts([done.table("rejected_drafts") for done in written], place)
     said = "\n".join(f"  {line}" for line in reasons[:8])
