@@ -64,7 +64,7 @@ def units_of(objects: mirror.Objects) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -> None:
     with StubServer(latency=0.02) as stub:
         study, _ = prepare(tmp_path / "study", stub.base_url)
