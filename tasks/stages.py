@@ -204,7 +204,10 @@ def run_shards(run: Stage, shards: Sequence[Shard], lane: Callable[[Shard], str]
 
 
 def forget(shard: Shard) -> None:
-    """Drop what an earlier run left of a shard, so that it is done again."""
+    """Drop what an earlier run left of a shard, here and in the store, so that it is done again."""
+    behind = mirror.current()
+    if behind:
+        behind.forget_unit(f"work/{shard.stage}/{shard.key}")
     shutil.rmtree(shard.folder, ignore_errors=True)
 
 

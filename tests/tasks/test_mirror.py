@@ -97,6 +97,35 @@ def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -
         assert stub.calls == paid
 
 
+def test_a_shard_to_be_done_again_is_not_fetched_but_put_anew(machine: Path) -> None:
+    from tasks.stages import DONE_FILE, Shard, forget
+
+    place = Workplace("s3://banks/again", "s")
+    folder = place.work / "panel" / "k"
+    shard = Shard(study="s", stage="panel", label="one", key="k", folder=str(folder), inputs={})
+    done = {"stage": "panel", "label": "one", "key": "k", "folder": "elsewhere", "counts": {}}
+
+    def finish(counts: dict[str, int]) -> None:
+        folder.mkdir(parents=True)
+        (folder / DONE_FILE).write_text(json.dumps({**done, "counts": counts}))
+
+    with place.alone():
+        finish({"unresolved": 1})
+    shutil.rmtree(machine)
+    with place.alone():
+        found = shard.finished()
+        assert found is not None
+        assert (found.folder, found.counts) == (str(folder), {"unresolved": 1})
+        forget(shard)
+        assert shard.finished() is None
+        finish({"unresolved": 0})
+    shutil.rmtree(machine)
+    with place.alone():
+        again = shard.finished()
+        assert again is not None
+        assert again.counts == {"unresolved": 0}
+
+
 class Killed(BaseException):
     """What a kill looks like to code that may catch nothing."""
 
