@@ -3,7 +3,7 @@
     python -m benchmarks.scale RESULTS/STUDY [--passages N] [--items N] [--endpoints N]
 
 Reads a finished study's folder: tables, journals, embeddings, index, Prefect's database beside it. Then it measures
-what a shard needs in memory to hold passages as records, on 2,000 and 20,000 made-up ones. Every line says what was
+what a shard needs in memory to hold passages as records, on 20,000 and 60,000 made-up ones. Every line says what was
 measured and what is a multiple of it.
 """
 
@@ -114,8 +114,8 @@ def main() -> int:
         per = database / max(1, shards)
         line("Prefect's database", f"{database / 1e6:,.1f} MB, {shards} shards", f"{per:,.0f} B a shard")
     with tempfile.TemporaryDirectory() as folder:
-        few, more = (memory_of(n, Path(folder)) for n in (2_000, 20_000))
-    each = (more - few) / 18_000
+        few, more = (memory_of(n, Path(folder)) for n in (20_000, 60_000))
+    each = (more - few) / 40_000
     line("passages in memory", f"{each:,.0f} B a passage", f"{asked.passages * each / 1e9:,.0f} GB in every such shard")
     print(json.dumps({"passages": asked.passages, "items": asked.items, "endpoints": asked.endpoints}))
     return 0

@@ -10,7 +10,7 @@ import typer
 
 def estimate(
     study: Annotated[Path, typer.Argument(help="study file (YAML)", show_default=False)],
-    results: Annotated[Path, typer.Option("--results", help="folder of all results")] = Path("data/results"),
+    results: Annotated[str, typer.Option("--results", help="folder of all results, or s3://…")] = "data/results",
 ) -> None:
     """Print calls, tokens and cost of every stage and endpoint, without asking any.
 

@@ -46,7 +46,7 @@ def _passages(study: Study, folder: Path, place: Workplace) -> tuple[int, int, s
     return passages, round(passages * length), said
 
 
-def extent_of(study: Study, path: Path, results: Path) -> tuple[Extent, list[str]]:
+def extent_of(study: Study, path: Path, results: str | Path) -> tuple[Extent, list[str]]:
     """The extent of a study, and in words what it rests on."""
     place = Workplace(results, study.study)
     passages, characters, said = _passages(study, corpus_folder(study, path), place)
@@ -70,7 +70,7 @@ def extent_of(study: Study, path: Path, results: Path) -> tuple[Extent, list[str
     return Extent(passages, characters, subtopics, items, item_characters), known
 
 
-def estimate_lines(path: Path, results: Path) -> list[str]:
+def estimate_lines(path: Path, results: str | Path) -> list[str]:
     """The estimate of a study as a table, with what it rests on and what it means for the budget."""
     study = load_study(path)
     extent, known = extent_of(study, path, results)

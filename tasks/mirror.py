@@ -93,6 +93,11 @@ class Objects:
                 return None
             return found
 
+    def remove(self, name: str) -> None:
+        """Take an object away; one that is not there is no error."""
+        with self._said("changed"), contextlib.suppress(FileNotFoundError):
+            self._system.rm_file(f"{self._base}/{name}")
+
     def sizes(self) -> dict[str, int]:
         """Every object by name, with its bytes."""
         with self._said("listed"):
@@ -202,6 +207,13 @@ class Mirror:
                 self._objects.put(f"{unit}/{inner}", data)
             self._objects.put(name, json.dumps({"files": hashes}, sort_keys=True, indent=1).encode())
             self._listed()[name] = 0
+
+    def forget_unit(self, unit: str) -> None:
+        """A folder that is to be done again: without its manifest it is not there, for us and for everybody."""
+        with self._lock:
+            name = f"{unit}/{MANIFEST}"
+            if self._listed().pop(name, None) is not None:
+                self._objects.remove(name)
 
     def publish_files(self) -> None:
         """Put replies and embeddings that are new or longer than when they were last put."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -80,7 +80,9 @@ def using(settings: Settings) -> Iterator[None]:
     if settings.kind == "threads":
         yield
         return
-    with (_dask if settings.kind == "dask" else _ray)(settings) as found:
+    opened: Callable[[Settings], contextlib.AbstractContextManager[Cluster]]
+    opened = _dask if settings.kind == "dask" else _ray
+    with opened(settings) as found:
         token = _current.set(found)
         try:
             yield

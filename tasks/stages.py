@@ -249,7 +249,10 @@ def ended(found: dict[str, Any], incomplete: Mapping[str, str]) -> dict[str, Any
 
 
 def forget(shard: Shard) -> None:
-    """Drop what an earlier run left of a shard, so that it is done again."""
+    """Drop what an earlier run left of a shard, here and in the store, so that it is done again."""
     run_record.forgot(shard.stage, shard.key, shard.folder)
+    behind = mirror.current()
+    if behind:
+        behind.forget_unit(f"work/{shard.stage}/{shard.key}")
     shutil.rmtree(shard.folder, ignore_errors=True)
 

@@ -22,6 +22,9 @@ HOMES = {
     "unstructured": ("tasks/read_sources.py",),
     "great_expectations": ("expectations/",),
     "pyarrow": ("examgen/tables.py", "tasks/"),
+    "distributed": ("tasks/runner.py",),
+    "ray": ("tasks/runner.py",),
+    "fsspec": ("tasks/mirror.py",),
 }
 IMPURE = {"requests", "httpx", "aiohttp", "socket", "subprocess", "urllib", "time", "os"}
 SOURCES = sorted(p for folder in OWN for p in (ROOT / folder).rglob("*.py"))

@@ -64,7 +64,7 @@ def units_of(objects: mirror.Objects) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -> None:
     with StubServer(latency=0.02) as stub:
         study, _ = prepare(tmp_path / "study", stub.base_url)
@@ -95,6 +95,35 @@ def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -
                 objects._system.rm_file(f"{objects._base}/{name}")
         run(study, URL)
         assert stub.calls == paid
+
+
+def test_a_shard_to_be_done_again_is_not_fetched_but_put_anew(machine: Path) -> None:
+    from tasks.stages import DONE_FILE, Shard, forget
+
+    place = Workplace("s3://banks/again", "s")
+    folder = place.work / "panel" / "k"
+    shard = Shard(study="s", stage="panel", label="one", key="k", folder=str(folder), inputs={})
+    done = {"stage": "panel", "label": "one", "key": "k", "folder": "elsewhere", "counts": {}}
+
+    def finish(counts: dict[str, int]) -> None:
+        folder.mkdir(parents=True)
+        (folder / DONE_FILE).write_text(json.dumps({**done, "counts": counts}))
+
+    with place.alone():
+        finish({"unresolved": 1})
+    shutil.rmtree(machine)
+    with place.alone():
+        found = shard.finished()
+        assert found is not None
+        assert (found.folder, found.counts) == (str(folder), {"unresolved": 1})
+        forget(shard)
+        assert shard.finished() is None
+        finish({"unresolved": 0})
+    shutil.rmtree(machine)
+    with place.alone():
+        again = shard.finished()
+        assert again is not None
+        assert again.counts == {"unresolved": 0}
 
 
 class Killed(BaseException):

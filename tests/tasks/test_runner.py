@@ -60,7 +60,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[StubServer,
         yield stub, study, results
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("kind", ["dask", "ray"])
 def test_same_bank_and_answers_as_in_this_process(kind: str, here: tuple[StubServer, str, str]) -> None:
     pytest.importorskip({"dask": "distributed"}.get(kind, kind), reason=f"the extra {kind} is not installed")
@@ -77,7 +77,7 @@ def test_same_bank_and_answers_as_in_this_process(kind: str, here: tuple[StubSer
     assert runner.cluster() is None
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_complete_when_a_worker_is_killed(here: tuple[StubServer, str, str]) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     stub, study, results = here
