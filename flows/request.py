@@ -44,14 +44,22 @@ class StudyRequest(BaseModel):
 class AuditRequest(BaseModel):
     """A bank made elsewhere, and where its audit goes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", title="Audit")
 
-    file: str = Field(description="bank to audit: CSV, TSV, JSONL, JSON, Parquet or GIFT")
-    out: str = Field("audit", description="folder for findings, funnel, report and Data Docs")
-    columns: dict[str, str] = Field({}, description="field: column of the file, where it is not found by itself")
-    against: str = Field("", description="a second bank, set beside the first")
-    against_columns: dict[str, str] = Field({}, description="the same as columns, for the second bank")
-    suites: str = Field("", description="folder of suites; empty: those of the project")
+    file: str = Field(
+        title="Bank", description="file to audit, seen from the worker's folder: CSV, TSV, JSONL, JSON, Parquet or GIFT"
+    )
+    out: str = Field("audit", title="Output folder", description="folder for findings, funnel, report and Data Docs")
+    columns: dict[str, str] = Field(
+        {}, title="Columns", description="field: column of the file, where it is not found by itself"
+    )
+    against: str = Field("", title="Second bank", description="a second bank, set beside the first")
+    against_columns: dict[str, str] = Field(
+        {}, title="Columns of the second bank", description="the same as columns, for the second bank"
+    )
+    suites: str = Field(
+        "", title="Suites", description="folder of suites; empty: those of the project"
+    )
 
     @property
     def name(self) -> str:
