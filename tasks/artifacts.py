@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import httpx
@@ -140,6 +140,7 @@ def _show(study: str, names: Sequence[str], every: float, ended: threading.Event
                     update_progress_artifact(shown[name], percent, description=f"{name}: {said[name]}")
                 else:
                     key = artifact_key(study, name)
-                    shown[name] = create_progress_artifact(percent, key=key, description=f"{name}: {said[name]}")
+                    made = create_progress_artifact(percent, key=key, description=f"{name}: {said[name]}")
+                    shown[name] = cast(UUID, made)  # outside an event loop it is no coroutine
             except (httpx.HTTPError, PrefectException):
                 continue
