@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import httpx
@@ -100,7 +100,8 @@ class _Shown:
                     update_progress_artifact(self._made[name], percent, description=about)
                 else:
                     key = artifact_key(self._study, name)
-                    self._made[name] = create_progress_artifact(percent, key=key, description=about)
+                    made = create_progress_artifact(percent, key=key, description=about)
+                    self._made[name] = cast(UUID, made)  # outside an event loop it is no coroutine
             self._told[name] = count
 
     def __exit__(
