@@ -24,7 +24,7 @@ def test_the_record_of_the_default_embedder_is_what_it_measures() -> None:
 
 def test_the_suite_is_judged_by_the_limit_of_the_embedder_and_its_hash_says_so() -> None:
     found, note = limits(Audits(), MiniLM().id)
-    assert found == {"semantic_duplicate": note["cosine"], "semantic_neighbour": note["cosine"]}
+    assert found == {"semantic_duplicate": note["cosine"]}
     assert note["source"].startswith("calibrated for minilm")
     plain, judged = load_suite("", "item_duplicates"), load_suite("", "item_duplicates", found)
     assert plain.checks["duplicates.semantic"].kwargs["limit"] == 0.9
