@@ -24,8 +24,8 @@ def rater_rows(said: Mapping[tuple[str, str], str], raters: str, level: float = 
     ratings = [[said.get((name, rater)) for rater in people] for name in names]
     scope = f"{len(people)} {raters}"
     if len(people) < 2:
-        one = raters.removesuffix("s")
-        why = f"one {one}: agreement needs two" if people else f"no {one} said anything"
+        rater = raters.removesuffix("s")
+        why = f"one {rater}: agreement needs two" if people else f"no {rater} said anything"
         return [result(name, not_estimable(name, why, n=len(names)), scope=scope) for name, _ in MEASURES]
     rows = [result(name, measure(ratings, level=level), scope=scope) for name, measure in MEASURES]
     for one, two in combinations(range(len(people)), 2):

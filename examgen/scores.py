@@ -98,7 +98,7 @@ class Answers:
             return self._main
         order = np.zeros((len(self.items), len(self.endpoints)), dtype=np.int16)
         order[self.item[self._main], self.endpoint[self._main]] = self.order[self._main]
-        return rows[self.order[rows] == order[self.item[rows], self.endpoint[rows]]]
+        return np.asarray(rows[self.order[rows] == order[self.item[rows], self.endpoint[rows]]])
 
     def _counted(self, rows: NDArray[np.int64], weights: Array | None = None) -> NDArray[np.float64]:
         shape = len(self.items), len(self.endpoints)
