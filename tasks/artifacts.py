@@ -92,7 +92,9 @@ class _Shown:
                 update_progress_artifact(self._made[name], progress=percent)
             else:
                 key = artifact_key(self._study, name)
-                self._made[name] = create_progress_artifact(percent, key=key, description=f"{name}: {total:,} in all")
+                made = create_progress_artifact(percent, key=key, description=f"{name}: {total:,} in all")
+                assert isinstance(made, UUID)  # outside an event loop it is no coroutine
+                self._made[name] = made
             self._told[name] = count
 
     def __exit__(
