@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -154,7 +155,7 @@ def _ray(settings: Settings) -> Iterator[_Ray]:
         ray.init(
             **({"address": settings.address} if settings.address else known),
             log_to_driver=False,
-            logging_level="ERROR",
+            logging_level=logging.ERROR,
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise _silent(settings, "ray start --head", "ray start --address=ADDRESS") from error
