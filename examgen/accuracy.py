@@ -37,8 +37,8 @@ def overall_rows(answers: Answers, settings: Statistics, drawn: Replicates | Non
         labels = {"endpoint_id": name, "axis": "overall", "level": "all items"}
         asked = answers.asked[:, column]
         score = answers.mean_scores[asked, column]
-        bounds = worst[asked, column], best[asked, column]
-        three = accuracy_three_ways(score, topics[asked], bounds=bounds, level=settings.confidence)
+        extremes = worst[asked, column], best[asked, column]
+        three = accuracy_three_ways(score, topics[asked], bounds=extremes, level=settings.confidence)
         rows.append(result("accuracy", _noted(three.excluded), **labels))
         plain = accuracy_intervals(score, method="wilson", level=settings.confidence)[0]
         rows.append(result("accuracy, these items", plain, **labels))
