@@ -61,8 +61,7 @@ def render(
         seed=study.statistics.seed, sources=_sources(bank, by_id), figures_at=figures_at,
         agreement=sections.statistic_table(results.get("agreement", ()), "scope"),
         groups=sections.group_table(results), order_summary=probe_sections.order_summary(results),
-        interactions=sections.interaction_sentences(results), increments=sections.increment_table(results),
-        abstention=sections.statistic_table(results.get("abstention", ()), "endpoint_id"),
+        interactions=sections.interaction_sentences(results),
     )
 
 

@@ -120,19 +120,6 @@ def interaction_sentences(results: Results) -> list[str]:
     return sentences
 
 
-def increment_table(results: Results) -> list[dict[str, str]]:
-    """What each part added to a system fixed and broke; empty where the study names no nested endpoints."""
-    return [
-        {
-            "step": f"{row['before']} → {row['after']}", "n": whole(row["n"]), "fixed": whole(row["fixed"]),
-            "broken": whole(row["broken"]), "gain": points(row["gain"]),
-            "limits": _points(row["gain_low"], row["gain_high"]), "p": p_value(row["p_exact"]),
-            "holm": p_value(row["p_holm"]),
-        }
-        for row in results.get("increments", ())
-    ]
-
-
 def group_table(results: Results) -> list[dict[str, str]]:
     """Range of the primary endpoints' accuracies by group (API, local, …); empty without one that can be told."""
     rows = every(results["accuracy"], axis="endpoint group", statistic="accuracy range")

@@ -17,7 +17,6 @@ from examgen.records import STRATA, BankItem, Coverage, EndpointRow, Finding, Re
 from examgen.report.figures import all_figures
 from examgen.report.page import render
 from examgen.report.panel_figures import LABEL_GAP, _spread
-from examgen.report.sections import increment_table
 from examgen.report.svg import wrapped
 from examgen.study import Statistics, Study, parse_study
 from examgen.tables import SCHEMAS
@@ -208,11 +207,3 @@ def test_what_the_synthetic_panel_is_told() -> None:
         "below 30 discrimination is noise", "every item was asked once an order",
     ):  # fmt: skip
         assert said in text, said
-
-
-def test_nested_configurations_have_their_table() -> None:
-    given = make_answers(BANK, {"model-0": 0.5, "model-1": 0.8})
-    results = calibrate(BANK, given, WHOLE[:2], SETTINGS, nested=["model-0", "model-1"])
-    (row,) = increment_table(results)
-    assert row["step"] == "model-0 → model-1"
-    assert row["gain"].startswith("+")
