@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
 import json
 import os
 import shutil
@@ -118,7 +117,7 @@ class Objects:
 
 def _store_errors() -> tuple[type[Exception], ...]:
     """What a store's own library raises, if it is loaded."""
-    loaded = [getattr(importlib.import_module(m), n) for m, n in _ERRORS if m.split(".")[0] in sys.modules]
+    loaded = [getattr(sys.modules[module], name) for module, name in _ERRORS if module in sys.modules]
     return (OSError, *loaded)
 
 

@@ -87,7 +87,10 @@ def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -
         again = run(study, URL)
         assert stub.calls == paid, "what the store holds is asked of nobody"
         assert again["bank_id"] == first["bank_id"]
-        assert units_of(objects) == before
+        # The index is made again from the stored vectors, for it is no folder of whole objects; nothing else changes.
+        assert {u: f for u, f in units_of(objects).items() if not u.startswith("work/index/")} == {
+            u: f for u, f in before.items() if not u.startswith("work/index/")
+        }
         # A machine that lost the shards too has the replies.
         shutil.rmtree(machine)
         for name in objects.sizes():
