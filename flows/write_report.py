@@ -7,6 +7,7 @@ from typing import Any
 
 from prefect import flow
 
+from examgen.errors import BankError
 from flows.calibrate_results import overall_accuracy
 from flows.request import StudyRequest
 from tasks import artifacts
@@ -51,6 +52,8 @@ def _write(request: StudyRequest) -> dict[str, Any]:
     place = Workplace(request.results, study.study)
     with place.alone(), recorded(place, "write-report"):
         evaluation, results = place.latest("evaluation"), place.latest("results")
+        if Path(results["folder"]).parent != Path(evaluation["folder"]):
+            raise BankError(f"{evaluation['folder']}: no results of this evaluation yet: run `examgen calibrate STUDY`")
         links = _links(evaluation, place.root)
         said = study.model_dump(mode="json", exclude={"runner"})  # where the work was done changes no page
         depends = {"results": results["key"], "study": said, "links": links}

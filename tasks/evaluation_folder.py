@@ -39,11 +39,11 @@ def bank_of(evaluation: Path, given: Path | None = None) -> Path:
     place = workplace_of(evaluation, "evaluations")
     if given is None:
         note = evaluation / NOTE
-        pointer = place.root / "latest_evaluation.json"
+        latest = place.pointer("evaluation")
         if note.is_file():
             given = place.banks / str(store.read_json(note)["bank"])
-        elif pointer.is_file() and Path(store.read_json(pointer)["folder"]) == evaluation.resolve():
-            given = Path(store.read_json(pointer)["bank"])
+        elif latest and Path(latest["folder"]) == evaluation.resolve():
+            given = Path(latest["bank"])
         else:
             raise InputError(f"{evaluation}: does not say which bank it is about: give it with --bank")
     if not (given / "bank.parquet").is_file():

@@ -30,10 +30,10 @@ MANIFEST = "_whole.json"
 """Object that makes a folder of objects whole: the SHA-256 of each file, by its path in the folder."""
 
 _UNITS = ("work/*/*", "bank/*", "data_docs/*", "evaluations/*", "evaluations/*/results-*",
-          "evaluations/*/results-*/report-*")  # fmt: skip
+          "evaluations/*/results-*/report-*", "releases/*/*", "sizing/*")  # fmt: skip
 _NESTED = ("results-", "report-")
-_GROWING = ("replies/", "embeddings/", "runtimes.json")
-_FILES = ("replies/**/*.calls.jsonl", "embeddings/*.parquet", "runtimes.json")
+_GROWING = ("replies/", "embeddings/", "runtimes.json", "releases.json", "pilots/")
+_FILES = ("replies/**/*.calls.jsonl", "embeddings/*.parquet", "runtimes.json", "releases.json", "pilots/*.json")
 _POINTERS = "latest_*.json"
 _SEEN = ".pointers.json"
 _ERRORS = (("botocore.exceptions", "BotoCoreError"), ("botocore.exceptions", "ClientError"),

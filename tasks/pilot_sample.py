@@ -39,10 +39,10 @@ def pilot_sample(place: Workplace, bank: Path, items: Sequence[BankItem], size: 
 
 def _history(place: Workplace) -> tuple[dict[str, int], str]:
     """Distinct answers each item drew from the models of the study's latest evaluation, and its id."""
-    pointer = place.root / "latest_evaluation.json"
-    if not pointer.is_file():
+    latest = place.pointer("evaluation")
+    if latest is None:
         return {}, ""
-    folder = Path(store.read_json(pointer)["folder"])
+    folder = Path(latest["folder"])
     if not (folder / "endpoints.parquet").is_file():
         return {}, ""
     rows = tables.read_records(str(folder / "endpoints.parquet"), EndpointRow)

@@ -87,8 +87,8 @@ def enter(place: Workplace, documents: str, line: str, parent: str, bank: str) -
     if known and known[0]["bank"] == bank:
         return known[0]
     before = known[0]["bank"] if known else parent or (entries[-1]["bank"] if entries else "")
-    pointer = place.root / "latest_results.json"
-    results = store.read_json(pointer)["folder"] if pointer.is_file() else ""
+    latest = place.pointer("results")
+    results = latest["folder"] if latest else ""
     entry: Entry = {
         "documents": documents, "line": line, "parent": parent, "bank": bank, "compared": before,
         "results": str(Path(results).relative_to(place.root)) if results else "", "release": "",

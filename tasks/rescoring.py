@@ -72,8 +72,8 @@ def rescore(evaluation: Path, bank: Path | None = None, *, abstention: bool | No
         told = {**note, "bank": about.name, "abstention": offered, "parser_version": PARSER_VERSION}
         told |= {"origin": f"rescored from {evaluation.name}"}
         folder = write_evaluation(place, after, endpoints, told, evaluation / "calls.parquet")
-        pointer = place.root / "latest_evaluation.json"
-        if not pointer.is_file() or store.read_json(pointer)["folder"] == str(evaluation):
+        latest = place.pointer("evaluation")
+        if latest is None or latest["folder"] == str(evaluation):
             use(place, folder, about)
     return Rescored(folder, rows, changes.total(), dict(sorted(changes.items())), tuple(sorted(versions)))
 

@@ -57,9 +57,10 @@ def _title(bank: Path) -> str:
 
 def _results_of(evaluation: Path, what: str) -> Path:
     """The results of an evaluation: those its study points to, otherwise the youngest."""
-    pointer = evaluation.parent.parent / "latest_results.json"
-    if pointer.is_file():
-        folder = Path(store.read_json(pointer)["folder"])
+    root = evaluation.parent.parent
+    latest = Workplace(root.parent, root.name).pointer("results")
+    if latest:
+        folder = Path(latest["folder"])
         if folder.parent == evaluation and folder.is_dir():
             return folder
     found = sorted(evaluation.glob("results-*"), key=lambda folder: folder.stat().st_mtime)
@@ -71,11 +72,9 @@ def _results_of(evaluation: Path, what: str) -> Path:
 def _bank_of(evaluation: Path, results: Path) -> Path:
     """The bank that was asked about: by the study's pointer, otherwise the one that holds exactly these items."""
     root = evaluation.parent.parent
-    pointer = root / "latest_evaluation.json"
-    if pointer.is_file():
-        latest = store.read_json(pointer)
-        if Path(latest["folder"]) == evaluation:
-            return Path(latest["bank"])
+    latest = Workplace(root.parent, root.name).pointer("evaluation")
+    if latest and Path(latest["folder"]) == evaluation:
+        return Path(latest["bank"])
     asked = {row["item_id"] for row in tables.read_rows(str(results / "item_difficulty.parquet"))}
     for place in sorted((root / "bank").glob("*/bank.parquet")):
         if set(tables.read_table(str(place))["item_id"].to_pylist()) == asked:
