@@ -46,7 +46,7 @@ def publish_bank(place: Workplace, done: Done) -> tuple[Path, str]:
     """
     bank_id = str(done.facts["bank_id"])
     folder = publish(done, place.banks / bank_id)
-    chosen = place.pointer("release")
+    chosen = place.pointer("release_in_use")
     if chosen and chosen["of"] == bank_id and Path(chosen["folder"]).is_dir():
         place.point("bank", {name: value for name, value in chosen.items() if name != "of"})
         return folder, (
@@ -63,14 +63,14 @@ def publish_bank(place: Workplace, done: Done) -> tuple[Path, str]:
 
 def choose_release(place: Workplace, release: Path | None) -> None:
     """Point the study's evaluations to a release of its latest bank, or to the bank as it was locked."""
-    latest, chosen = place.latest("bank"), place.pointer("release")
+    latest, chosen = place.latest("bank"), place.pointer("release_in_use")
     of = chosen["of"] if chosen and chosen["folder"] == latest["folder"] else latest["bank_id"]
     entry = _entry(release or place.banks / of)
     place.point("bank", entry)
     if release is None:
-        (place.root / "latest_release.json").unlink(missing_ok=True)
+        (place.root / "latest_release_in_use.json").unlink(missing_ok=True)
     else:
-        place.point("release", {"of": of, **entry})
+        place.point("release_in_use", {"of": of, **entry})
 
 
 def _entry(folder: Path) -> dict[str, Any]:

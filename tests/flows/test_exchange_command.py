@@ -11,6 +11,7 @@ import yaml
 from examgen import tables
 from examgen.records import BankItem, EndpointRow, Response
 from tasks.evaluation_folder import response_path
+from tasks.workplace import Workplace
 from tests.flows.test_command_line import examgen
 from tests.tasks.bank_folder import make_bank_folder
 
@@ -71,7 +72,7 @@ def test_imported_answers_are_an_evaluation(tmp_path: Path) -> None:
     }
     found = tables.read_records(str(response_path(evaluation, "vendor-three")), Response)
     assert sum(row.correct is True for row in found) == 4
-    assert json.loads((tmp_path / "small" / "latest_evaluation.json").read_text())["folder"] == str(evaluation)
+    assert Workplace(tmp_path, "small").latest("evaluation")["folder"] == str(evaluation)
     assert "nope" in (evaluation / "evaluation.json").read_text()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from flows.keys_command import keys
 from tasks import store
+from tasks.workplace import Workplace
 from tests.flows.test_command_line import examgen
 from tests.panels import answer
 from tests.tasks.bank_folder import keys_csv, make_bank_folder
@@ -22,10 +23,10 @@ def test_keys_make_a_release_that_verifies(tmp_path: Path) -> None:
     assert "evaluations ask about this release, until a build locks other items" in done.stdout
     release = done.stdout.split(": tiers")[0]
     assert examgen("verify", release).returncode == 0
-    assert store.read_json(tmp_path / "small" / "latest_bank.json")["folder"] == release
+    assert Workplace(tmp_path, "small").latest("bank")["folder"] == release
     done = examgen("keys", str(folder), str(tmp_path / "keys.csv"), "--no-use")
     assert "evaluations ask about the bank as it was locked" in done.stdout
-    assert store.read_json(tmp_path / "small" / "latest_bank.json")["folder"] == str(folder.resolve())
+    assert Workplace(tmp_path, "small").latest("bank")["folder"] == str(folder.resolve())
 
 
 def test_tiers_of_a_scored_bank_are_marked_as_chosen_afterwards(

@@ -61,7 +61,7 @@ class Runs:
         return Path(self.place.latest("bank")["folder"])
 
     def release(self) -> Path:
-        return Path(store.read_json(self.place.root / "latest_release.json")["folder"])
+        return Path((self.place.pointer("release") or {})["folder"])
 
     def with_documents(self, *names: str, edited: bool) -> None:
         docs = self.folder / "docs"

@@ -18,6 +18,7 @@ import yaml
 
 from examgen.tables import read_rows
 from tasks.server import free_port
+from tasks.workplace import Workplace
 from tests.browser import Browser, binary
 from tests.flows.test_kill import ROOT, prepare
 from tests.stub_server import StubServer
@@ -130,9 +131,9 @@ def test_a_scheduled_run_fires_and_is_shown(served: Served) -> None:
     assert run["auto_scheduled"]
     assert run["deployment_id"]
     assert set(run["tags"]) >= {"examgen", "study"}
-    bank = json.loads((served.results / "tiny" / "latest_bank.json").read_text())
+    bank = Workplace(served.results, "tiny").latest("bank")
     assert len(read_rows(f"{bank['folder']}/bank.parquet")) == bank["items"] > 0
-    report = json.loads((served.results / "tiny" / "latest_report.json").read_text())
+    report = Workplace(served.results, "tiny").pointer("report") or {}
     assert Path(report["report"]).is_file()
 
     again = examgen(
