@@ -29,7 +29,7 @@ run: $(STAMP)
 	@$(BIN)/examgen run $(STUDY)
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(STAMP)
 	@$(BIN)/ruff check .
