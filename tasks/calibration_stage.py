@@ -40,10 +40,11 @@ COLUMNS = ("item_id", "endpoint_id", "order", "repeat", "mode", "choice", "statu
 
 def response_frame(evaluation: Path) -> pd.DataFrame:
     """What the statistics need of the responses of an evaluation, without their texts: millions of rows fit."""
-    found = [
-        pq.ParquetFile(place).read(columns=list(COLUMNS))
-        for place in sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet"))
-    ]
+    found = []
+    for place in sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet")):
+        table = pq.ParquetFile(place)
+        tables.check_version(table.schema_arrow, str(place))
+        found.append(table.read(columns=list(COLUMNS)))
     if not found:
         return pd.DataFrame(columns=list(COLUMNS))
     frame: pd.DataFrame = pa.concat_tables(found, promote_options="permissive").to_pandas(
