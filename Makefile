@@ -29,7 +29,7 @@ run: $(STAMP)
 	@$(BIN)/examgen run $(STUDY)
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)
 	@$(BIN)/ruff check .

@@ -66,7 +66,7 @@ def test_a_study_as_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     states, artifacts = asyncio.run(recorded())
     assert states["Completed"] > 8
     assert set(states) <= {"Completed", "Cached"}
-    assert {"tiny-funnel", "tiny-bank", "tiny-accuracy", "tiny-report", "tiny-asking-stub", "study-study"} <= artifacts
+    assert {"tiny-funnel", "tiny-bank", "tiny-accuracy", "tiny-report", "study-asking-stub", "study-study"} <= artifacts
     files = [*database().parent.glob(f"{database().name}*"), *(p for p in tmp_path.rglob("*") if p.is_file())]
     assert database() in files
     assert [str(place) for place in files if KEY.encode() in place.read_bytes()] == [], "a key was written down"
