@@ -98,10 +98,10 @@ class Topic(Record):
     topic: str
     subtopic: str
     description: str = ""
-    seed: str = ""
+    seed: str = Field("", description="seed query that found it first; `by hand` for a taxonomy from a file")
     chunk_ids: tuple[str, ...] = Field(default=(), description="passages the subtopic was found in")
     passages: tuple[str, ...] = Field(
-        default=(), description="passages its items are written from: its own, then the nearest that are nearest to it"
+        default=(), description="passages its items are written from: its own, then those nearest to it"
     )
 
 

@@ -376,6 +376,8 @@ def _explain(error: ValidationError, path: str) -> str:
 
 def parse_study(data: Any, path: str = "study") -> Study:
     """A study from parsed YAML; a `StudyError` names the file, the key and what to do."""
+    if data is None:
+        raise StudyError(f"{path}: is empty: write a study, or make one with `examgen init`")
     if not isinstance(data, dict):
         raise StudyError(f"{path}: a study is a mapping of keys, found {type(data).__name__}: see `examgen init`")
     try:
@@ -393,6 +395,8 @@ def load_study(path: str | Path) -> Study:
         raise StudyError(
             f"{place}: no such study file: give the path of a YAML study, or make one with `examgen init`"
         ) from error
+    except IsADirectoryError as error:
+        raise StudyError(f"{place}: is a folder: give a study file, or make one with `examgen init {place}`") from error
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{place}: cannot be read as UTF-8 text: {error}") from error
     try:

@@ -28,6 +28,8 @@ def response_path(folder: Path, endpoint_id: str) -> Path:
 def workplace_of(folder: Path, kind: str) -> Workplace:
     """The study's folders, from a bank or evaluation folder in them (`kind` is "bank" or "evaluations")."""
     folder = folder.resolve()
+    if not folder.exists():
+        raise InputError(f"{folder}: there is no such folder: give one under <results>/<study>/{kind}/")
     if folder.parent.name != kind or not folder.is_dir():
         raise InputError(f"{folder}: give a folder under <results>/<study>/{kind}/")
     root = folder.parent.parent
