@@ -157,12 +157,7 @@ def respond_likelihood(
         mode="option_likelihood",
         request_hash=replies[0].request_hash,
         raw=json.dumps({"mean_log_likelihood": [round(mean, 6) for mean in means]}),
-        attempts=sum(reply.attempts for reply in replies),
-        prompt_tokens=_total([reply.prompt_tokens for reply in replies]),
-        completion_tokens=_total([reply.completion_tokens for reply in replies]),
-        cost=_total([reply.cost for reply in replies]),
-        latency_seconds=_total([reply.latency_seconds for reply in replies]),
-        finish_reason=replies[-1].finish_reason,
+        **_taken(replies),
         error=failed.error if failed else "",
         probabilities=probabilities,
     )
@@ -191,16 +186,23 @@ def respond_vote(
         repeat=first.repeat,
         request_hash=replies[0].request_hash,
         raw=ballot(start, others) if lost is None else "",
-        attempts=sum(reply.attempts for reply in replies),
-        prompt_tokens=_total([reply.prompt_tokens for reply in replies]),
-        completion_tokens=_total([reply.completion_tokens for reply in replies]),
-        cost=_total([reply.cost for reply in replies]),
-        latency_seconds=_total([reply.latency_seconds for reply in replies]),
-        finish_reason=replies[-1].finish_reason,
+        **_taken(replies),
         error=lost.error if lost else "",
         probabilities=(),
         **known,
     )
+
+
+def _taken(replies: Sequence[ChatReply]) -> dict[str, Any]:
+    """What several calls about one item took together; the reason of the last one's end."""
+    return {
+        "attempts": sum(reply.attempts for reply in replies),
+        "prompt_tokens": _total([reply.prompt_tokens for reply in replies]),
+        "completion_tokens": _total([reply.completion_tokens for reply in replies]),
+        "cost": _total([reply.cost for reply in replies]),
+        "latency_seconds": _total([reply.latency_seconds for reply in replies]),
+        "finish_reason": replies[-1].finish_reason,
+    }
 
 
 def _total(values: Sequence[Any]) -> Any:
