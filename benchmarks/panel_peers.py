@@ -69,6 +69,7 @@ def inspect_ai(items: Path, url: str, concurrency: int, folder: Path) -> Callabl
             task,
             model="openai/m",
             model_base_url=url,
+            model_args={"responses_api": False},
             max_connections=concurrency,
             max_tokens=16,
             temperature=0.0,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +18,22 @@ from expectations.suites import Check, Suite
 
 _LOCK = threading.Lock()
 _EXAMPLES = 20
+_LISTS = ("unexpected_list", "unexpected_index_list", "partial_unexpected_list", "partial_unexpected_index_list")
 _NOT_NULL = "expect_column_values_to_not_be_null"
 _NULL = "expect_column_values_to_be_null"
+SLICE = 10_000
+"""Rows that are validated at a time: every failing row is several objects in a complete result."""
+_ROW_BY_ROW = frozenset(
+    {
+        "expect_measure_to_be_at_most",
+        "expect_measure_to_be_at_least",
+        "expect_measure_to_be_below",
+        "expect_column_values_to_be_in_set",
+        _NOT_NULL,
+        _NULL,
+    }
+)
+"""Expectations whose answer for a row rests on that row alone: only these may see a large frame slice by slice."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +78,8 @@ def prepare() -> None:
         _context()
 
 
-def _gx_suite(suite: Suite) -> Any:
+def _gx_suite(suite: Suite, types: Collection[str]) -> Any:
+    """The checks of these types as a suite of Great Expectations."""
     import great_expectations as gx
     from great_expectations.compatibility.pydantic import ValidationError
     from great_expectations.exceptions import GreatExpectationsError
@@ -76,7 +92,7 @@ def _gx_suite(suite: Suite) -> Any:
     try:
         return gx.ExpectationSuite(
             name=suite.name,
-            expectations=list(suite.content["expectations"]),
+            expectations=[asked for asked in suite.content["expectations"] if asked["type"] in types],
             meta=dict(suite.content.get("meta") or {}),
         )
     except (GreatExpectationsError, ValidationError, TypeError, ValueError) as error:
@@ -90,31 +106,47 @@ def validate(frame: pd.DataFrame, suite: Suite, id_column: str) -> Validation:
     check, a check without an answer, counts that do not agree, empty values that a built-in check would pass over.
     """
     _check_frame(frame, suite, id_column)
-    with _LOCK:
-        context = _context()
-        gx_suite = _gx_suite(suite)
-        source = context.data_sources.add_or_update_pandas(name="frame")
-        batch = (
-            source.add_dataframe_asset(name="rows")
-            .add_batch_definition_whole_dataframe("whole")
-            .get_batch(batch_parameters={"dataframe": frame[_needed(suite, id_column)].reset_index(drop=True)})
-        )
-        result = batch.validate(
-            gx_suite,
-            result_format={
-                "result_format": "COMPLETE",
-                "unexpected_index_column_names": [id_column],
-                "return_unexpected_index_query": False,
-            },
-        ).to_json_dict()
+    types = {check.type for check in suite.checks.values()}
+    apart = types & _ROW_BY_ROW if len(frame) > SLICE else set()
+    needed = frame[_needed(suite, id_column)].reset_index(drop=True)
+    parts = [(types - apart, needed)] if types - apart else []
+    parts += [(apart, needed.iloc[start : start + SLICE]) for start in range(0, len(needed) if apart else 0, SLICE)]
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in suite.checks}
     answers: dict[str, dict[str, Any]] = {}
-    for answer in result["results"]:
-        answers[answer["expectation_config"]["meta"]["check_id"]] = answer
-    missing = set(suite.checks) - set(answers)
-    if missing or len(answers) != len(result["results"]):
-        raise TableError(f"{suite.path}: no answer to {sorted(missing)}: the suite was not judged as a whole")
-    outcomes = tuple(_outcome(suite, check, answers[name], id_column) for name, check in suite.checks.items())
-    return Validation(outcomes, _trimmed(result, suite))
+    with _LOCK:
+        _context()
+        for asked, rows in parts:
+            result = _run(rows, _gx_suite(suite, asked), id_column)
+            for answer in result["results"]:
+                name = answer["expectation_config"]["meta"]["check_id"]
+                outcomes[name].append(_outcome(suite, suite.checks[name], answer, id_column))
+                _trim(answer)
+                answers[name] = _together(answers[name], answer) if name in answers else answer
+    for name, found in outcomes.items():
+        due = [part for part in parts if suite.checks[name].type in part[0]]
+        if len(found) != len(due):
+            raise TableError(f"{suite.path}: no answer to {name}: the suite was not judged as a whole")
+    said = _whole_result(result, [answers[name] for name in suite.checks])
+    return Validation(tuple(_joined(found) for found in outcomes.values()), said)
+
+
+def _run(rows: pd.DataFrame, gx_suite: Any, id_column: str) -> dict[str, Any]:
+    """One validation by Great Expectations, as JSON."""
+    source = _context().data_sources.add_or_update_pandas(name="frame")
+    batch = (
+        source.add_dataframe_asset(name="rows")
+        .add_batch_definition_whole_dataframe("whole")
+        .get_batch(batch_parameters={"dataframe": rows.reset_index(drop=True)})
+    )
+    told: dict[str, Any] = batch.validate(
+        gx_suite,
+        result_format={
+            "result_format": "COMPLETE",
+            "unexpected_index_column_names": [id_column],
+            "return_unexpected_index_query": False,
+        },
+    ).to_json_dict()
+    return told
 
 
 def _check_frame(frame: pd.DataFrame, suite: Suite, id_column: str) -> None:
@@ -176,16 +208,62 @@ def _outcome(suite: Suite, check: Check, answer: dict[str, Any], id_column: str)
     return Outcome(check, not rows, tuple(rows), {}, False, int(seen["element_count"]))
 
 
-def _trimmed(result: dict[str, Any], suite: Suite) -> dict[str, Any]:
-    """The result with twenty failing rows a check instead of all; Data Docs show them by id."""
-    for answer in result["results"]:
-        seen = answer.get("result", {})
-        seen.pop("unexpected_index_query", None)
-        for name in ("unexpected_list", "unexpected_index_list"):
-            if name in seen:
-                seen[name] = (seen[name] or [])[:_EXAMPLES]
+def _joined(found: list[Outcome]) -> Outcome:
+    """The outcome of a check over all slices."""
+    rows = tuple(name for one in found for name in one.rows)
+    examined = sum(one.examined for one in found)
+    return replace(found[0], success=all(one.success for one in found), rows=rows, examined=examined)
+
+
+def _trim(answer: dict[str, Any]) -> None:
+    """Keep twenty failing rows of a check; Data Docs show them by id."""
+    seen = answer.get("result", {})
+    seen.pop("unexpected_index_query", None)
+    for name in _LISTS:
+        if name in seen:
+            seen[name] = (seen[name] or [])[:_EXAMPLES]
+
+
+def _together(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two slices' answers to one check as the answer over both: counts added, shares anew, the first examples."""
+    seen, more = first["result"], second["result"]
+    told = dict(seen)
+    for name in ("element_count", "unexpected_count", "missing_count"):
+        if name in seen:
+            told[name] = seen[name] + more[name]
+    for name in _LISTS:
+        if name in seen:
+            told[name] = (seen[name] + more[name])[:_EXAMPLES]
+    if "partial_unexpected_counts" in seen:
+        told["partial_unexpected_counts"] = _most_frequent(seen, more)
+    rows, failed, empty = told["element_count"], told["unexpected_count"], told.get("missing_count", 0)
+    shares = {
+        "unexpected_percent": (failed, rows - empty),
+        "unexpected_percent_nonmissing": (failed, rows - empty),
+        "unexpected_percent_total": (failed, rows),
+        "missing_percent": (empty, rows),
+    }
+    told |= {name: 100 * part / whole if whole else None for name, (part, whole) in shares.items() if name in seen}
+    return {**first, "success": first["success"] and second["success"], "result": told}
+
+
+def _most_frequent(seen: dict[str, Any], more: dict[str, Any]) -> list[dict[str, Any]]:
+    """The failing values of two slices, the most frequent first; each slice told its own twenty."""
+    counts: Counter[Any] = Counter()
+    for one in (*seen["partial_unexpected_counts"], *more["partial_unexpected_counts"]):
+        counts[one["value"]] += one["count"]
+    return [{"value": value, "count": count} for value, count in counts.most_common(_EXAMPLES)]
+
+
+def _whole_result(last: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The result over all slices, the checks in the suite's order."""
+    passed = sum(bool(answer["success"]) for answer in answers)
+    statistics = {
+        "evaluated_expectations": len(answers),
+        "successful_expectations": passed,
+        "unsuccessful_expectations": len(answers) - passed,
+        "success_percent": 100 * passed / len(answers),
+    }
     # The time of loading and the fingerprint of the frame would make equal results unequal.
-    result["meta"] = {"great_expectations_version": result["meta"].get("great_expectations_version", "")}
-    order = {name: number for number, name in enumerate(suite.checks)}
-    result["results"].sort(key=lambda answer: order[answer["expectation_config"]["meta"]["check_id"]])
-    return result
+    meta = {"great_expectations_version": last["meta"].get("great_expectations_version", "")}
+    return {**last, "success": passed == len(answers), "results": answers, "statistics": statistics, "meta": meta}
