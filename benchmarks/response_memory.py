@@ -80,7 +80,7 @@ def compact(folder: Path, endpoints: int) -> None:
         expected = sum(1 for _ in (folder / f"e{endpoint}.calls.jsonl").open())
         place = folder / "out" / f"endpoint_id=e{endpoint}" / "responses.parquet"
         rows += compaction.compact_responses(paths, place, f"e{endpoint}", expected).total()
-    calls = compaction.write_calls(sorted(folder.glob("*.calls.jsonl")), folder / "out" / "calls.parquet")
+    calls, _ = compaction.write_calls(sorted(folder.glob("*.calls.jsonl")), folder / "out" / "calls.parquet")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(place.stat().st_size for place in (folder / "out").rglob("*.parquet")) / 1e6
     print(

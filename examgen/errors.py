@@ -35,14 +35,6 @@ class IndexMismatchError(ExamGenError):
     """An index built with another embedder, dimension or chunk set than the one asked for."""
 
 
-class ReplyError(ExamGenError):
-    """A model reply that cannot be recovered into what was asked for; carries the raw text."""
-
-    def __init__(self, message: str, raw: str = "") -> None:
-        super().__init__(message)
-        self.raw = raw
-
-
 class RunError(ExamGenError):
     """The run failed for a reason outside the user's input (disk, server, lock): exit code 1."""
 

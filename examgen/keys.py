@@ -21,7 +21,6 @@ from examgen.statistics.intervals import hard_stop
 from examgen.statistics.tiers import TierRules, abstention_profile, assign_tiers, tier_hash
 
 COLUMNS = ("item_id", "source", "letter", "human")
-OPTIONAL = ("endorses", "never")
 BANK_SOURCE = "bank"
 """Name of the key the bank was locked with, as a source among the others."""
 PROBE = "probe"

@@ -285,6 +285,7 @@ class EndpointRow(Record):
     endpoint_id: str
     provider: str = NOT_RECORDED
     model: str = NOT_RECORDED
+    reported: str = Field(NOT_RECORDED, description="the models that the replies name, each once")
     runtime: str = NOT_RECORDED
     base_url: str = NOT_RECORDED
     decoding: str = NOT_RECORDED
@@ -305,6 +306,7 @@ class Call(Record):
     purpose: str
     endpoint_id: str
     model: str
+    reported: str = Field("", description="the model that the reply names, with the system's fingerprint if it has one")
     attempt: int = 1
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

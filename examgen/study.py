@@ -211,6 +211,9 @@ class Panel(Part):
     system_prompt: str = ""
     examples: int = Field(0, ge=0, description="few-shot examples")
     no_stem: bool = Field(False, description="also ask with the options alone, as a cue test")
+    allowed_models: tuple[str, ...] = Field(
+        (), description="the models that may be asked; an endpoint with another one is an error. Empty: no restriction"
+    )
     nested: tuple[str, ...] = Field(
         (), description="endpoints that are configurations of one system, each adding a part to the one before"
     )
@@ -289,6 +292,16 @@ class Study(Part):
     def _plain_concepts(cls, value: Any) -> Any:
         return [{"concept": concept} if isinstance(concept, str) else concept for concept in value or ()]
 
+    def _check_allowed(self) -> None:
+        allowed, asked = self.panel.allowed_models, self.panel.endpoints
+        for number, endpoint in enumerate(self.endpoints):
+            in_panel = endpoint.id in asked or not asked
+            if allowed and in_panel and endpoint.kind in ("openai", "local") and endpoint.model not in allowed:
+                raise ValueError(
+                    f"endpoints.{number}.model: {endpoint.model!r} is not among panel.allowed_models"
+                    f"{_nearest(endpoint.model, allowed)}"
+                )
+
     @model_validator(mode="after")
     def _endpoints_exist(self) -> Study:
         ids = [endpoint.id for endpoint in self.endpoints]
@@ -311,6 +324,7 @@ class Study(Part):
         for key, name in asked.items():
             if name and name not in ids:
                 raise ValueError(f"{key}: no endpoint is called {name!r}{_nearest(name, ids)}")
+        self._check_allowed()
         wrong = arms.problem(self.endpoints, self.panel.endpoints)
         if wrong:
             raise ValueError(wrong)

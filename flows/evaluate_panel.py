@@ -100,6 +100,10 @@ def _finished(shards: Sequence[Shard]) -> bool:
     return bool(shards) and all(shard.finished() is not None for shard in shards)
 
 
+_UNASKED = ("allowed_models", "endpoints", "nested", "pilot_items", "shard_items")
+"""Settings of the panel that no single question depends on."""
+
+
 def _few(study: Study, place: Workplace, bank: Path, items: Sequence[BankItem]) -> tuple[Sequence[str], str]:
     """Items asked in more orders than the bank's own, and how they were chosen."""
     panel = study.panel
@@ -174,7 +178,7 @@ class Asking:
         start: str,
     ) -> Shard:  # fmt: skip
         study, place = self.study, self.place
-        whole = study.panel.model_dump(mode="json", exclude={"endpoints", "shard_items", "pilot_items", "nested"})
+        whole = study.panel.model_dump(mode="json", exclude=set(_UNASKED))
         depends = {
             "bank": self.bank.name,
             "item_ids": list(item_ids),
@@ -225,6 +229,10 @@ def _compact(
             "bank": bank.name,
             "origin": "panel",
             "abstention": study.panel.abstention,
+            "models": {
+                "allowed": sorted(study.panel.allowed_models or {row.model for row in described}),
+                "restricted": bool(study.panel.allowed_models),
+            },
             "parser_version": PARSER_VERSION,
             "option_orders": orders_of_what,
         },

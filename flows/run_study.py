@@ -7,10 +7,8 @@ from typing import Any
 from prefect import flow
 
 from flows.build_bank import build_bank
-from flows.calibrate_results import calibrate_results
-from flows.evaluate_panel import evaluate_panel
+from flows.refresh_panel import refreshed
 from flows.request import StudyRequest
-from flows.write_report import write_report
 from tasks import artifacts
 from tasks.stages import ended
 from tasks.workplace import Workplace
@@ -29,16 +27,12 @@ def run_study(request: StudyRequest) -> dict[str, Any]:
 
 def _stages(request: StudyRequest) -> tuple[dict[str, Any], dict[str, Any]]:
     bank = build_bank(request)
-    evaluation = evaluate_panel(request)
-    results = calibrate_results(request)
-    report = write_report(request)
+    answered, evaluation = refreshed(request)
     done = {
         "title": request.load().title or request.name,
         "bank_id": bank["bank_id"],
         "bank_folder": bank["folder"],
         "items": bank["items"],
-        "results_folder": results["folder"],
-        "accuracy": results["accuracy"],
-        "report": report["report"],
+        **answered,
     }
     return done, evaluation

@@ -29,7 +29,7 @@ BUDGET_SPENT = "the study's budget is spent"
 @dataclass(frozen=True)
 class Attempt:
     """One answer of a wire. `refusal` says the endpoint itself cannot be used, `unreached` that it could not even be
-    connected to; `retry_after` is in seconds."""
+    connected to; `retry_after` is in seconds; `reported` is the model that the reply names."""
 
     outcome: Outcome
     text: str = ""
@@ -43,6 +43,7 @@ class Attempt:
     refusal: bool = False
     unreached: bool = False
     complaint: str = ""
+    reported: str = ""
 
 
 class Wire(Protocol):
@@ -123,7 +124,7 @@ class EndpointModel:
                 return ChatReply("", "stopped", name, error=attempt.error, attempts=tries)
             if attempt.complaint and (version != self.capability.version or self.capability.learn(attempt.complaint)):
                 refused = self._reply(replace(attempt, outcome="unsupported"), name, tries + 1, latency)
-                self.ledger.add(self._row(request, refused), None, self.capability.takes())
+                self.ledger.add(self._row(request, refused, ""), None, self.capability.takes())
                 continue
             tries += 1
             reply = self._reply(attempt, name, tries, latency)
@@ -132,7 +133,8 @@ class EndpointModel:
                 or tries >= self.endpoint.attempts
                 or (attempt.retry_after or 0) > LONGEST_WAIT
             )
-            self.ledger.add(self._row(request, reply), reply if last and not attempt.refusal else None)
+            settled = reply if last and not attempt.refusal else None
+            self.ledger.add(self._row(request, reply, attempt.reported), settled)
             if attempt.refusal:
                 return replace(reply, outcome="stopped")
             if last:
@@ -222,12 +224,13 @@ class EndpointModel:
             attempt.logprobs,
         )
 
-    def _row(self, request: ChatRequest, reply: ChatReply) -> Call:
+    def _row(self, request: ChatRequest, reply: ChatReply, reported: str) -> Call:
         return Call.model_construct(
             request_hash=reply.request_hash,
             purpose=request.purpose,
             endpoint_id=self.endpoint.id,
             model=self.endpoint.model,
+            reported=reported,
             attempt=reply.attempts,
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,

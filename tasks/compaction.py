@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,12 +42,17 @@ def compact_responses(paths: Sequence[str], place: Path, endpoint_id: str, expec
     return Counter({str(one["values"]): int(one["counts"]) for one in counted})
 
 
-def write_calls(journals: Sequence[Path], place: Path) -> int:
-    """Write every attempt in some journals as the table `calls`; returns how many."""
+def write_calls(journals: Sequence[Path], place: Path) -> tuple[int, dict[tuple[str, str], set[str]]]:
+    """Write every attempt in some journals as the table `calls`; returns how many, and by endpoint and model the models
+    that replies name."""
+    reported: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def pieces() -> Iterator[pa.Table]:
         rows = itertools.chain.from_iterable(map(calls_of, journals))
         while piece := list(itertools.islice(rows, PIECE)):
+            for call in piece:
+                if call.reported:
+                    reported[call.endpoint_id, call.model].add(call.reported)
             yield tables.as_table("calls", piece)
 
-    return store.write_stream(place, "calls", pieces())
+    return store.write_stream(place, "calls", pieces()), reported

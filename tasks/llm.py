@@ -93,8 +93,16 @@ class DirectChat(ChatOpenAI):
         except ValueError as error:
             raise ValueError(f"no JSON but {answer.body[:200]!r}") from error
         result = self._create_chat_result(found)
-        result.generations[0].message.additional_kwargs["refusal"] = found["choices"][0]["message"].get("refusal")
+        kept = result.generations[0].message.additional_kwargs
+        kept["refusal"] = found["choices"][0]["message"].get("refusal")
+        kept["reported"] = _reported(found)
         return result
+
+
+def _reported(found: Mapping[str, Any]) -> str:
+    """The model that a reply names; LangChain would put the one asked for where there is none."""
+    named = [str(found.get(name) or "") for name in ("model", "system_fingerprint")]
+    return f"{named[0]} ({named[1]})" if all(named) else named[0]
 
 
 class LangChainWire:
@@ -194,6 +202,7 @@ def _from_message(message: BaseMessage, every_token: bool) -> Attempt:
     refusal = str(message.additional_kwargs.get("refusal") or "")
     known: dict[str, Any] = {
         "finish_reason": finish,
+        "reported": str(message.additional_kwargs.get("reported") or ""),
         "prompt_tokens": usage.get("prompt_tokens"),
         "completion_tokens": usage.get("completion_tokens"),
         "cost": usage.get("cost") if isinstance(usage.get("cost"), int | float) else None,

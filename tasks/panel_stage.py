@@ -10,7 +10,7 @@ from typing import Any
 
 from examgen import study
 from examgen.endpoints import manifest_row, role_of
-from examgen.records import EndpointRow
+from examgen.records import NOT_RECORDED, EndpointRow
 from examgen.study import Endpoint, Study
 from tasks import compaction, store, tally
 from tasks.evaluation_folder import NOTE, response_path
@@ -103,9 +103,10 @@ def compact(shard: Shard, folder: Path) -> dict[str, Any]:
         statuses = compaction.compact_responses(paths, place, endpoint_id, shard.inputs["expected"][endpoint_id])
         counts["rows"] += statuses.total()
         counts.update(statuses)
-    store.write(
-        folder / "endpoints.parquet", "endpoints", [EndpointRow.model_validate(r) for r in shard.inputs["endpoints"]]
-    )
+    calls, reported = compaction.write_calls(journals(Path(shard.inputs["journals"])), folder / "calls.parquet")
+    rows = [EndpointRow.model_validate(row) for row in shard.inputs["endpoints"]]
+    told = {row.endpoint_id: "; ".join(sorted(reported.get((row.endpoint_id, row.model), ()))) for row in rows}
+    rows = [row.model_copy(update={"reported": told[row.endpoint_id] or NOT_RECORDED}) for row in rows]
+    store.write(folder / "endpoints.parquet", "endpoints", rows)
     store.write_json(folder / NOTE, shard.inputs["note"])
-    calls = compaction.write_calls(journals(Path(shard.inputs["journals"])), folder / "calls.parquet")
     return {"counts": {**counts, "calls": calls}}

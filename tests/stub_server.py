@@ -271,6 +271,7 @@ def _completion(body: dict[str, Any], text: str, **over: Any) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1,
         "model": body.get("model", ""),
+        "system_fingerprint": "fp_stub",
         "choices": [choice],
         "usage": {"prompt_tokens": 100, "completion_tokens": 1, "total_tokens": 101},
     }

@@ -36,6 +36,10 @@ def test_the_default_study_is_the_paper_s() -> None:
         ({"screen": {"method": "llm", "endpoint": "gpt"}}, "screen.endpoint: no endpoint is called 'gpt'"),
         ({"endpoints": [{"id": "a"}, {"id": "a"}]}, "two endpoints are called 'a'"),
         ({"study": "Not A Name"}, "study"),
+        (
+            {"endpoints": [{"id": "a", "model": "gpt-5.1"}], "panel": {"allowed_models": ["gpt-5"]}},
+            "endpoints.0.model: 'gpt-5.1' is not among panel.allowed_models; did you mean 'gpt-5'?",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], message: str) -> None:

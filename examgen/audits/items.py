@@ -206,11 +206,6 @@ class AuditItem:
         """The last sentence of the stem: what is asked."""
         return self.stem_sentences[-1] if self.stem_sentences else ""
 
-    @cached_property
-    def lead_in_folded(self) -> list[str]:
-        """Words of the lead-in, case folded."""
-        return [word.casefold() for word in words(self.lead_in)]
-
     @property
     def asks(self) -> bool:
         """Whether the lead-in is a question; otherwise the options complete it."""

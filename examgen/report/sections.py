@@ -44,7 +44,8 @@ def endpoint_table(results: Results, endpoints: Sequence[EndpointRow]) -> list[d
             {
                 "endpoint": endpoint.endpoint_id, "role": endpoint.role, "role_name": ROLE_NAMES[endpoint.role],
                 "model": endpoint.model, "provider": endpoint.provider, "runtime": endpoint.runtime,
-                "decoding": endpoint.decoding, "group": endpoint.group, "note": endpoint.note,
+                "reported": endpoint.reported, "decoding": endpoint.decoding,
+                "group": endpoint.group, "note": endpoint.note,
                 "accuracy": percent(value_of(overall, statistic="accuracy")),
                 "limits": limits_of(find(overall, statistic="accuracy")),
                 "bootstrap": limits_of(find(overall, statistic="accuracy, batches resampled")),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from examgen.tables import read_rows
 from tests.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,8 +62,6 @@ def contents(results: str) -> dict[str, str]:
 
 
 def answers(results: str) -> list[tuple[object, ...]]:
-    from examgen.tables import read_rows
-
     (evaluation,) = (Path(results) / "tiny" / "evaluations").iterdir()
     rows = [row for p in sorted(evaluation.glob("responses/*/*.parquet")) for row in read_rows(str(p))]
     return [(r["item_id"], r["endpoint_id"], r["order"], r["raw"], r["choice"], r["status"]) for r in rows]
@@ -77,6 +76,9 @@ def test_killed_at_random_points_and_run_again(tmp_path: Path) -> None:
         whole = time.monotonic() - began
         wanted, replies = contents(results), answers(results)
         needed = stub.calls
+        (manifest,) = Path(results).glob("tiny/evaluations/*/endpoints.parquet")
+        named = {row["endpoint_id"]: row["reported"] for row in read_rows(str(manifest))}
+        assert named == {"stub": "stub (fp_stub)", "longest": "not recorded"}
         assert needed == len([row for row in replies if row[1] == "stub"])
 
         study, results = prepare(tmp_path / "killed", stub.base_url)

@@ -47,6 +47,7 @@ async def recorded() -> tuple[Counter[str], set[str]]:
 
 @pytest.mark.usefixtures("harness")
 def test_a_study_as_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flows.refresh_panel import refresh_panel
     from flows.request import StudyRequest
     from flows.run_study import run_study
 
@@ -61,7 +62,9 @@ def test_a_study_as_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert Path(first["report"]).is_file()
         assert {row["endpoint"] for row in first["accuracy"]} == {"stub", "longest"}
         again: dict[str, Any] = run_study(StudyRequest(study=study, results=results))
+        weekly: dict[str, Any] = refresh_panel(StudyRequest(study=study, results=results, retry_unresolved=True))
     assert again == first
+    assert {name: first.get(name, weekly[name]) for name in weekly} == weekly
     assert (stub.calls, tally.count("embeddings")) == (asked, embedded), "an unchanged rerun pays nothing"
     states, artifacts = asyncio.run(recorded())
     assert states["Completed"] > 8

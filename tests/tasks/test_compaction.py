@@ -47,10 +47,13 @@ def test_journals_become_the_table_of_calls(tmp_path: Path, monkeypatch: pytest.
         with Ledger(str(tmp_path / f"{name}.calls.jsonl")) as ledger:
             for number in range(3):
                 known = {"purpose": "t", "endpoint_id": "e", "model": "m", "outcome": "answered"}
+                known["reported"] = f"m-2026 (fp_{number % 2})" if name == "b" else ""
                 ledger.add(Call.model_validate({"request_hash": f"{name}{number}", **known}), None)
     journals = sorted(tmp_path.glob("*.calls.jsonl"))
-    assert compaction.write_calls(journals, tmp_path / "calls.parquet") == 6
+    assert compaction.write_calls(journals, tmp_path / "calls.parquet") == (
+        6, {("e", "m"): {"m-2026 (fp_0)", "m-2026 (fp_1)"}}
+    )
     rows = tables.read_rows(str(tmp_path / "calls.parquet"))
     assert [row["request_hash"] for row in rows] == ["a0", "a1", "a2", "b0", "b1", "b2"]
-    assert compaction.write_calls([], tmp_path / "none.parquet") == 0
+    assert compaction.write_calls([], tmp_path / "none.parquet") == (0, {})
     assert tables.read_rows(str(tmp_path / "none.parquet")) == []

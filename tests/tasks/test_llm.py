@@ -52,7 +52,8 @@ def ask(
 
 def test_an_answer_carries_tokens_cost_and_reason() -> None:
     with StubServer(reply=lambda body: "A") as stub:
-        (reply,), _ = ask(stub, [request()], price_in=10.0, price_out=20.0)
+        (reply,), model = ask(stub, [request()], price_in=10.0, price_out=20.0)
+    assert [call.reported for call in model.ledger.calls()] == ["stub-model (fp_stub)"]
     assert (reply.text, reply.outcome, reply.finish_reason, reply.prompt_tokens, reply.completion_tokens) == (
         "A",
         "answered",

@@ -97,7 +97,7 @@ def test_a_taken_port_and_a_file_that_is_none(tmp_path: Path, monkeypatch: pytes
 def test_the_deployments_are_whole() -> None:
     told = yaml.safe_load((ROOT / "prefect.yaml").read_text())
     names = {f"{entry['entrypoint'].rsplit('.', 1)[1]}/{entry['name']}" for entry in told["deployments"]}
-    assert names >= {"run_study/ms-mri", "evaluate_panel/weekly", "size_benchmark/sizing"}
+    assert names >= {"run_study/ms-mri", "refresh_panel/weekly", "size_benchmark/sizing"}
     for entry in told["deployments"]:
         assert entry["tags"]
         assert entry["concurrency_limit"] == {"limit": 1, "collision_strategy": "ENQUEUE"}
