@@ -28,6 +28,7 @@ from tasks import store
 from tasks.arms import Arm
 from tasks.asking import EndpointModel, request_hash
 from tasks.baseline_panel import baseline_rows
+from tasks.garbage import collected_seldom
 from tasks.ledger import shared_budget
 from tasks.panel_context import PanelContext
 
@@ -100,7 +101,8 @@ def evaluate_shard(
             progress(len(rows))
     else:
         shard = _Shard(bank, items, endpoint, order, repeat, out, context, progress)
-        rows = asyncio.run(shard.run())
+        with collected_seldom():
+            rows = asyncio.run(shard.run())
         asked, reused, peak, stopped, capabilities = (
             shard.asked,
             shard.reused,
