@@ -18,7 +18,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"^(?:n/?a|tbd|todo|null|nil|\.{2,}|-+|\?+|x+|option \w|choice \w|distractor ?\w?|answer \w|placeholder|"
+    r"^(?:n/a|n\.a|(?-i:NA|NaN|nan|null|NULL)|tbd|todo|\.{2,}|-{2,}|–+|\?+|x{3,}|option \w|choice \w|distractor ?\w?|answer \w|placeholder|"
     r"(?:i )?do(?:n't| not) know|not sure|not applicable|something else|lorem ipsum.*)\.?$",
     re.IGNORECASE,
 )
@@ -111,7 +111,7 @@ def key_extra_clauses(item: AuditItem) -> Observation:
 def placeholder_options(item: AuditItem) -> Observation:
     """Options that are no answer at all: "N/A", "Option 3", "I don't know", "...".
 
-    "None", "other" and "unknown" can be answers and do not count.
+    "None", "other" and "unknown" can be answers and do not count, and so can "Na" (sodium), "X" and "-".
     """
     return counted(option for option in item.options if _PLACEHOLDER.match(option.strip()))
 

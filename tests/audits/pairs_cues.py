@@ -98,6 +98,8 @@ PAIRS = [
     ("placeholder_options", ("Where?", "*Pons", "N/A", "Cord", "Eye"), ("What is the outcome?", "*Unknown", "Death", "Relapse", "None")),
     ("placeholder_options", ("Where?", "*Pons", "I don't know", "Cord", "Eye"), ("What did Socrates claim?", "*I do not know anything", "All is fire", "All is water", "Man is the measure")),
     ("placeholder_options", ("Where?", "*Pons", "...", "Cord", "Eye"), ("Which operator?", "*+", "/", "%", "&")),
+    ("placeholder_options", ("Which element is radioactive?", "*Am", "NA", "Cr", "Al"), ("Which element is radioactive?", "*Am", "Na", "Cr", "Al")),
+    ("placeholder_options", ("Which chromosome?", "*Y", "xxx", "7", "21"), ("Which chromosome?", "*Y", "X", "7", "21")),
     ("repeated_options", ("Where?", "*Pons", "Cord", "pons ", "Eye"), ("Where?", "*Pons", "Cord", "Pontine cord", "Eye")),
     ("repeated_options", ("Which genotype?", "*Aabb", "aabb", "AABB", "Aabb."), ("Which genotype?", "*Aa", "aa", "AA", "aA")),
     ("repeated_options", ("How many?", "*3", "4", "3.", "5"), ("How many?", "*3", "4", "3.5", "5")),
