@@ -19,13 +19,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
 from examgen.audits import AuditItem, measure_items
 from examgen.audits.duplicates import FLOOR, duplicate_columns, find_pairs, semantic_pairs
 from examgen.audits.measures import ITEM_RULES, rule_name
-from examgen.ids import item_id, seed_of
+from examgen.ids import content_hash, item_id, seed_of
+from examgen.records import Chunk, Evidence
 
 _SUBJECT_WORDS = """
 lesions plaques rims veins nerves segments scans criteria antibodies relapses cohorts protocols
@@ -89,6 +91,21 @@ def make_items(count: int, near: float = 0.01) -> list[AuditItem]:
     return items
 
 
+def with_sources(items: list[AuditItem]) -> tuple[list[AuditItem], dict[str, Chunk]]:
+    """The items, each with a passage of its own that says what it asks, quoted as evidence and explanation."""
+    grounded, chunks = [], {}
+    for number, item in enumerate(items):
+        quote = f"{item.stem} {item.key_text}."
+        text = f"{quote} {item.explanation}"
+        evidence = Evidence(source_id="s", chunk_id=f"k{number}", quote=quote, start=0, end=len(quote))
+        grounded.append(replace(item, evidence=(evidence,), explanation=quote))
+        chunks[evidence.chunk_id] = Chunk(
+            chunk_id=evidence.chunk_id, content_hash=content_hash(text), source_id="s", path="a.md", start=0,
+            end=len(text), ordinal=number, text=text,
+        )  # fmt: skip
+    return grounded, chunks
+
+
 USED: dict[str, float] = {}
 """Processor seconds of the parts that were clocked."""
 
@@ -144,11 +161,12 @@ def bank(count: int, semantic: bool = False) -> None:
     """Everything over a bank."""
     from expectations import acceptance, engine
 
-    items = make_items(count)
+    items, chunks = with_sources(make_items(count))
+    print(f"{count:,} items with their passages: {peak():,.0f} MiB")
     with clock("import of Great Expectations", count):
         engine.prepare()
     with clock("measures", count):
-        frame = measure_items(items, None)
+        frame = measure_items(items, chunks)
     with clock("duplicates", count):
         pairs = find_pairs(items)
     if semantic:

@@ -65,7 +65,7 @@ def _finding(columns: _Columns, place: int, suite: Suite, check: Check) -> Findi
     detail = str(columns.value(f"{check.column}_seen", place))
     measured = isinstance(value, int | float) and not pd.isna(value)
     told = f"{float(value):g}" if measured else "not measured" if pd.isna(value) else str(value)[:200]
-    return Finding(
+    return Finding.model_construct(
         candidate_id=str(columns.value("candidate_id", place)),
         item_id=str(columns.value("item_id", place)),
         suite=suite.name,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Check:
         conditions = _conditions(self.kwargs.get("row_condition"))
         return named + [str(condition.get("column", {}).get("name", "")) for condition in conditions]
 
-    @property
+    @cached_property
     def limit(self) -> str:
         """The limit in words."""
         if "limit" in self.kwargs:

@@ -18,8 +18,9 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"^(?:n/a|n\.a|(?-i:NA|NaN|nan|null|NULL)|tbd|todo|\.{2,}|-{2,}|–+|\?+|x{3,}|option \w|choice \w|distractor ?\w?|answer \w|placeholder|"
-    r"(?:i )?do(?:n't| not) know|not sure|not applicable|something else|lorem ipsum.*)\.?$",
+    r"^(?:n/a|n\.a|(?-i:NA|NaN|nan|null|NULL)|tbd|todo|\.{2,}|-{2,}|–+|\?+|x{3,}|option \w|choice \w|"
+    r"distractor ?\w?|answer \w|placeholder|(?:i )?do(?:n't| not) know|not sure|not applicable|"
+    r"something else|lorem ipsum.*)\.?$",
     re.IGNORECASE,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -95,7 +96,8 @@ def measure_items(
     values: dict[str, list[float | None]] = {}
     details: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {}
-    for item in items:
+    for given in items:
+        item = replace(given)  # words cut for the rules go with the copy: they are twenty times an item's own size
         seen = observe(item, rules)
         seen.update(grounding.quote_measures(item, chunks))
         seen.update(grounding.support_measures(item))
