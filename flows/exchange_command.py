@@ -29,7 +29,7 @@ class Form(StrEnum):
 
 
 def export(
-    bank: Annotated[Path, typer.Argument(help="folder of a locked bank", show_default=False)],
+    bank: Annotated[str, typer.Argument(help="folder of a locked bank, here or in a store", show_default=False)],
     folder: Annotated[Path, typer.Argument(help="where to write", show_default=False)],
     to: Annotated[Tool, typer.Option("--to", help="the tool that reads it", show_default=False)],
     name: Annotated[str, typer.Option(help="name of task or dataset; default: the study's")] = "",
@@ -42,8 +42,10 @@ def export(
     Example: examgen export data/results/ms_mri/bank/<bank_id> --to lm-eval exported
     """
     from tasks.bank_export import export_bank
+    from tasks.mirror import at_hand
 
-    places, use = export_bank(bank, to.value, folder, name=name, title=title, licence=licence, language=language)
+    with at_hand(bank) as near:
+        places, use = export_bank(near, to.value, folder, name=name, title=title, licence=licence, language=language)
     for place in places:
         typer.echo(f"{place}: written")
     typer.echo(f"Use: {use}")

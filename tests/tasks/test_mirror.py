@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from examgen.errors import BankError, InputError, RunError
+from flows.exchange_command import Tool, export
 from tasks import mirror
 from tasks.verification import verify_bank
 from tasks.workplace import Workplace
@@ -82,6 +83,8 @@ def test_a_fresh_machine_goes_on_without_a_call(machine: Path, tmp_path: Path) -
         verify_bank(bank)
         with mirror.at_hand(f"{URL}/tiny/bank/{first['bank_id']}") as folder:
             verify_bank(folder)
+        export(f"{URL}/tiny/bank/{first['bank_id']}", tmp_path / "exported", Tool.LM_EVAL)
+        assert list((tmp_path / "exported").glob("*.jsonl"))
 
         shutil.rmtree(machine)
         again = run(study, URL)
