@@ -206,7 +206,7 @@ class Panel(Part):
     pilot_items: int = Field(100, ge=1, description="items of the option-order pilot when orders is not 1")
     order_scope: Literal["pilot", "bank"] = "pilot"
     repeats: int = Field(1, ge=1)
-    shard_items: int = Field(200, ge=1)
+    shard_items: int = Field(500, ge=1, description="items of an endpoint that are one task run of Prefect")
     abstention: bool = False
     system_prompt: str = ""
     examples: int = Field(0, ge=0, description="few-shot examples")
