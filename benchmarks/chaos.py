@@ -171,8 +171,11 @@ def disturb(site: Site, kills: int, whole: float, dice: random.Random) -> Counte
         if not site.flows():
             site.run()
         time.sleep(whole * dice.uniform(0.1, 0.9))
-        end = time.monotonic() + PATIENCE
+        end, again = time.monotonic() + PATIENCE, time.monotonic() + 5
         while victim == "flow" and not site.flows() and time.monotonic() < end:
+            if time.monotonic() > again:  # the last one has ended, or went with its worker
+                site.run()
+                again = time.monotonic() + 60
             time.sleep(0.2)
         done[victim] += site.kill(victim)
         print(f"{number + 1:3d} of {kills}: {victim} killed", flush=True)
