@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from examgen.records import EndpointRow, Response
-from examgen.result_rows import Row
-from examgen.scores import NO_STEM_MODES
+from examgen.records import NO_STEM_MODES, EndpointRow, Response
 
 if TYPE_CHECKING:
+    from examgen.result_rows import Row
     from examgen.study import Endpoint, Study
 
 UNSTARTED = "unstarted"

@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 
 from examgen.errors import BankError
-from examgen.records import LETTERS, BankItem, EndpointRow, Response
+from examgen.records import LETTERS, NO_STEM_MODES, BankItem, EndpointRow, Response
 from examgen.result_rows import Row, result, unknown
-from examgen.scores import NO_STEM_MODES
 from examgen.statistics.agreement import gwet_ac1, percent_agreement
 from examgen.statistics.estimate import Estimate
 from examgen.statistics.intervals import hard_stop

@@ -13,6 +13,8 @@ ResponseStatus = Literal["parsed", "unparseable", "refused", "abstained", "trunc
 ReviewVerdict = Literal["accept", "wrong key", "ambiguous", "flawed"]
 LETTERS = "ABCDEFGHIJ"
 NOT_RECORDED = "not recorded"
+NO_STEM_MODES = ("no_stem", "options_only")
+"""Answer modes that show the options alone: a cue test, never part of an accuracy."""
 
 
 class Record(BaseModel):

@@ -13,12 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from examgen.errors import TableError
-from examgen.records import BankItem, EndpointRow, Response
+from examgen.records import NO_STEM_MODES, BankItem, EndpointRow, Response
 
 Array = NDArray[Any]
 Role = Literal["primary", "construction_overlap", "baseline", "arm"]
-NO_STEM_MODES = ("no_stem", "options_only")
-"""Answer modes that show the options alone: a cue test, never part of an accuracy."""
 _COLUMNS = ("item_id", "endpoint_id", "order", "repeat", "mode", "choice", "status", "correct")
 
 

@@ -40,6 +40,12 @@ class _File:
     reply: dict[str, Any] | None = None
 
 
+def enough_processes(entries: Sequence[FileEntry]) -> int:
+    """Reading processes for these files: one takes as long to start as eight short files take, or 2 MB, to be read."""
+    work = max(len(entries) // 8, sum(entry.bytes for entry in entries) // 2_000_000)
+    return min(processors(), 1 + work)
+
+
 class Manifest:
     """Reads entries through a pool of processes and a cache, and says which are duplicates."""
 
@@ -62,7 +68,7 @@ class Manifest:
 
     def rows(self, entries: Sequence[FileEntry]) -> Iterator[tuple[Source, SourceText | None]]:
         """A row for each entry, in their order, and the text of those that are indexed."""
-        with ReadingPool(self._options, self._processes) as pool:
+        with ReadingPool(self._options, self._processes or enough_processes(entries)) as pool:
             jobs = ((file, self._job(file, pool)) for file in map(self._looked_at, entries))
             for file, reply in in_order(jobs, AHEAD * processors(), lambda file: file.entry.bytes, AHEAD_BYTES):
                 yield self._row(file, reply if reply is not None else file.reply)

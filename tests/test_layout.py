@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,10 @@ def test_no_blanket_handlers_and_no_vague_names(path: Path) -> None:
 def test_flow_files_have_two_word_names() -> None:
     for path in (ROOT / "flows").glob("*.py"):
         assert path.name == "__init__.py" or "_" in path.stem or path.stem in {"request", "session"}
+
+
+def test_the_command_line_starts_without_heavy_libraries() -> None:
+    heavy = ("chromadb", "great_expectations", "langchain_core", "numpy", "pandas", "prefect", "scipy")
+    code = f"import sys, flows.command_line; sys.exit(str([name for name in {heavy} if name in sys.modules] or 0))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.strip() in ("", "0"), done.stderr
