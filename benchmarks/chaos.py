@@ -87,12 +87,22 @@ class Site:
         end = time.monotonic() + PATIENCE
         while name == "server" and time.monotonic() < end:
             with contextlib.suppress(urllib.error.URLError, OSError):
-                self.ask("health")
+                self._ask("health")
                 return
             time.sleep(0.5)
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        """One request to the server."""
+        """A request to the server, repeated while it has not found itself again after a kill."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._ask(path, body)
+            except (urllib.error.URLError, OSError) as error:
+                if getattr(error, "code", 503) < 500 or time.monotonic() > end:
+                    raise
+                time.sleep(1)
+
+    def _ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/{path}", data, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=30) as reply:
