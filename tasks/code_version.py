@@ -45,7 +45,13 @@ def _parents(module: str) -> list[str]:
 def _imported(nodes: Iterable[ast.AST], by_name: bool) -> set[str]:
     """What the nodes may import, wherever in them they do so: modules, and with `by_name` "module:name" of one name."""
     names: set[str] = set()
-    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        # Only statements hold imports, so expressions are not looked into: they are most of a file.
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, part, None)
+            waiting += inner if isinstance(inner, list) else ()
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -86,6 +92,25 @@ def _bound(statement: ast.stmt) -> list[str]:
     return []
 
 
+@functools.cache
+def _names(statement: ast.stmt) -> frozenset[str]:
+    """Every name that the statement mentions."""
+    return frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+
+
+@functools.cache
+def _text(statement: ast.stmt) -> str:
+    """The statement without its comments; many stages reach the same ones."""
+    return ast.unparse(statement)
+
+
+@functools.cache
+def _all_imported(source: str) -> frozenset[str]:
+    """All modules that a file imports."""
+    return frozenset(_imported([ast.parse(source)], by_name=False))
+
+
+@functools.cache
 def _used(source: str, name: str) -> list[ast.stmt]:
     """The statements of a module that one of its names rests on, its own included; none where it has no such name."""
     binding, acting = _statements(source)
@@ -97,8 +122,7 @@ def _used(source: str, name: str) -> list[ast.stmt]:
         statement = waiting.pop()
         if id(statement) not in found:
             found[id(statement)] = statement
-            inner = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-            waiting += [one for word in inner for one in binding.get(word, ())]
+            waiting += [one for word in _names(statement) for one in binding.get(word, ())]
     return list(found.values())
 
 
@@ -119,11 +143,11 @@ def _reach(*names: str) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         files.update(above for above in map(_file_of, _parents(module)) if above is not None)
         statements = _used(source, name) if name else []
         if statements:
-            texts.update(f"{module}\n{ast.unparse(statement)}" for statement in statements)
+            texts.update(f"{module}\n{_text(statement)}" for statement in statements)
             waiting += _imported(statements, by_name=True)
         else:
             files.add(place)
-            waiting += _imported([ast.parse(source)], by_name=False)
+            waiting += _all_imported(source)
     return tuple(sorted(files)), tuple(sorted(texts))
 
 
