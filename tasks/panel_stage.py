@@ -18,7 +18,7 @@ from tasks.keys import public_address
 from tasks.ledger import journals
 from tasks.local_server import LocalServer
 from tasks.panel import PanelContext, evaluate_shard
-from tasks.progress import bars
+from tasks.progress import Steps
 from tasks.stages import Done, Shard, stage
 
 
@@ -39,16 +39,12 @@ def ask_panel(shard: Shard, folder: Path) -> dict[str, Any]:
         retry_unresolved=asked["retry_unresolved"],
         starts=asked["starts"],
     )
-    report = evaluate_shard(
-        asked["bank"],
-        asked["item_ids"],
-        endpoint,
-        asked["order"],
-        asked["repeat"],
-        str(folder / "responses.parquet"),
-        context=context,
-        progress=lambda n: bars.advance(f"asking {endpoint.id}", n),
-    )
+    out = str(folder / "responses.parquet")
+    with Steps(f"asking {endpoint.id}") as steps:
+        report = evaluate_shard(
+            asked["bank"], asked["item_ids"], endpoint, asked["order"], asked["repeat"], out,
+            context=context, progress=steps,
+        )  # fmt: skip
     tally.add("model calls", report.asked)
     counts = {"rows": report.rows, "asked": report.asked, "unresolved": report.account.statuses.get("unresolved", 0)}
     why = report.stopped or report.unresolved_because

@@ -191,6 +191,33 @@ bars = Bars()
 """The bars of this process."""
 
 
+class Steps:
+    """Steps of one shard, told to the bars twice a second: each telling takes a lock that all threads share."""
+
+    TOLD_EVERY = 0.5
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._untold = 0
+        self._told = time.monotonic()
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tell()
+
+    def __call__(self, steps: int) -> None:
+        """Count steps done."""
+        self._untold += steps
+        if time.monotonic() - self._told > self.TOLD_EVERY:
+            self._tell()
+
+    def _tell(self) -> None:
+        bars.advance(self._name, self._untold)
+        self._untold, self._told = 0, time.monotonic()
+
+
 def say(line: str) -> None:
     """One line to the person who runs the program, and to the run's log."""
     run_log.note(line, logging.WARNING if line.strip().startswith("warning:") else logging.INFO)

@@ -33,3 +33,14 @@ def test_without_a_terminal_one_line_now_and_then(monkeypatch: pytest.MonkeyPatc
         assert bars.progress_of("asking a").line() == "40 of 100, 1.0/s, about 60 s left"
     assert len(said) == 3, "one in ten seconds, whatever is under way"
     assert said[0].strip() == "asking a 11/100, asking b 10/100, asking c 0/100, 2 more; about 2 min left"
+
+
+def test_steps_of_a_shard_are_all_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int]] = []
+    monkeypatch.setattr(progress.bars, "advance", lambda name, steps: told.append((name, steps)))
+    with progress.Steps("asking e") as steps:
+        for _ in range(1000):
+            steps(1)
+    assert sum(count for _, count in told) == 1000
+    assert {name for name, _ in told} == {"asking e"}
+    assert len(told) < 10
