@@ -17,7 +17,7 @@ help:
 
 $(STAMP): pyproject.toml constraints.txt weights.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; PYTHON=path chooses one")'
-	@echo "Installing into $(VENV): about 0.5 GB to download and 2.3 GB on disk, once."
+	@echo "Installing into $(VENV): about 0.5 GB to download and 2.0 GB on disk, once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip" "setuptools" "wheel"
 	@# Modules are compiled when they are first imported: compiling all of them takes a minute, and most are never used.

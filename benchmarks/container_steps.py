@@ -4,7 +4,7 @@
 
 Copies what the Dockerfile copies (and .dockerignore lets through), runs its RUN lines with the image's folders moved
 below a temporary one, then the entry point: with `--help`, or with the arguments given. What needs root (useradd,
-chown) is left out and said. Takes minutes and 2.3 GB of disk: it installs everything.
+chown) is left out and said. Takes minutes and 2 GB of disk: it installs everything.
 """
 
 from __future__ import annotations

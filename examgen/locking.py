@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from examgen.ids import canonical_json, digest, item_id
@@ -213,10 +213,20 @@ def lock(
     chosen, surplus = choose(passed, flags, wanted, preferred)
     settled: list[tuple[str, Reason]] = [(c.stratum, ("accepted", "")) for c in chosen]
     settled += [(c.stratum, ("rejected", refused[c.item_id])) for c in kept if c.item_id in refused]
-    settled += [(c.stratum, ("superseded", "more than was asked for")) for c in surplus]
+    settled += [(c.stratum, ("superseded", why)) for c, why in _why_spare(chosen, surplus, wanted)]
     items = [as_bank_item(candidate, sorted(flags.get(candidate.candidate_id, ()))) for candidate in chosen]
     items.sort(key=lambda item: (item.topic, item.subtopic, STRATA.index(item.stratum), item.item_id))
     return items, [*account("audit", audited), *account("screen", screened), *account("lock", settled)]
+
+
+def _why_spare(
+    chosen: Sequence[Candidate], surplus: Sequence[Candidate], wanted: Mapping[Stratum, int]
+) -> Iterator[tuple[Candidate, str]]:
+    """Why a sound candidate is not locked: its subtopic and stratum are full, or its evidence serves another item."""
+    held = Counter((candidate.topic_id, candidate.stratum) for candidate in chosen)
+    for candidate in surplus:
+        full = held[candidate.topic_id, candidate.stratum] >= wanted.get(candidate.stratum, 0)
+        yield candidate, "more than was asked for" if full else "its evidence serves another item"
 
 
 def shortfalls(

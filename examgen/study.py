@@ -400,6 +400,22 @@ def parse_study(data: Any, path: str = "study") -> Study:
         raise StudyError(_explain(error, path)) from error
 
 
+class _EachKeyOnce(yaml.SafeLoader):
+    """YAML in which a key that is given twice is an error: the first of two sections would be lost in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping, if no key of it stands there twice."""
+        seen: dict[str, int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                line = key.start_mark.line + 1
+                if key.value in seen:
+                    told = f"{key.value!r} is given twice, on lines {seen[key.value]} and {line}: keep one"
+                    raise yaml.constructor.ConstructorError(None, None, told)
+                seen[key.value] = line
+        return super().construct_mapping(node, deep)
+
+
 def load_study(path: str | Path) -> Study:
     """Read a study file; `StudyError` on anything wrong with it."""
     place = Path(path)
@@ -414,7 +430,7 @@ def load_study(path: str | Path) -> Study:
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{place}: cannot be read as UTF-8 text: {error}") from error
     try:
-        data = yaml.safe_load(text)
+        data = yaml.load(text, Loader=_EachKeyOnce)
     except yaml.YAMLError as error:
         raise StudyError(f"{place}: not valid YAML: {' '.join(str(error).split())}") from error
     return parse_study(data, str(place))

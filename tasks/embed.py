@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,13 @@ from tasks import store, tally
 Vectors = npt.NDArray[np.float32]
 
 PART_ROWS = 256
-"""Vectors written together; a killed run loses at most this many."""
+"""Vectors written together at most; a killed run loses no more than these."""
+
+FIRST_ROWS = 32
+"""Vectors written together at first, and again where more would take longer than `PART_SECONDS`."""
+
+PART_SECONDS = 5.0
+"""What a killed run may lose of a slow embedder's work, and how long a person waits for a sign of it."""
 
 PARTS_AT_MOST = 64
 """More part files than this are written anew as few."""
@@ -126,11 +133,12 @@ def add_missing(
     """
     held = held_hashes(path, embedder.id)
     done = 0
+    rows = min(FIRST_ROWS, PART_ROWS)
     part: dict[str, str] = {}
 
     def finish() -> None:
-        nonlocal done
-        names = list(part)
+        nonlocal done, rows
+        names, began = list(part), time.monotonic()
         vectors = embedder.embed(list(part.values()))
         if vectors.shape[0] != len(names) or not np.isfinite(vectors).all():
             given = f"{vectors.shape[0]} vectors for {len(names)} texts"
@@ -139,6 +147,8 @@ def add_missing(
         _write_part(path, embedder.id, names, vectors)
         part.clear()
         done += len(names)
+        pace = (time.monotonic() - began) / len(names)
+        rows = max(FIRST_ROWS, min(PART_ROWS, 2 * rows, int(PART_SECONDS / max(pace, 1e-6))))
         if progress is not None:
             progress(done)
 
@@ -147,7 +157,7 @@ def add_missing(
             continue
         held.add(name)
         part[name] = text
-        if len(part) == PART_ROWS:
+        if len(part) >= rows:
             finish()
     if part:
         finish()

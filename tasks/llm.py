@@ -102,6 +102,7 @@ class DirectChat(ChatOpenAI):
 def _reported(found: Mapping[str, Any]) -> str:
     """The model that a reply names; LangChain would put the one asked for where there is none."""
     named = [str(found.get(name) or "") for name in ("model", "system_fingerprint")]
+    named[0] = Path(named[0]).name if named[0].startswith("/") else named[0]  # a local server names its file in full
     return f"{named[0]} ({named[1]})" if all(named) else named[0]
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel
 
 from examgen import tables
-from examgen.errors import RunError
+from examgen.errors import RunError, TableError
 
 
 def _disk_error(path: str, error: OSError) -> RunError:
@@ -180,8 +180,11 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read a JSON file; `TableError` names one that holds something else."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TableError(f"{path}: is damaged, it holds no JSON ({error}): take a copy, or make it anew") from error
 
 
 def read_manifest(bank: str | Path) -> dict[str, Any]:

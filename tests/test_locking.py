@@ -93,6 +93,14 @@ def test_every_candidate_is_accounted_for() -> None:
     assert by_outcome["lock/superseded/more than was asked for"] == 2
 
 
+def test_a_spare_item_of_a_cell_that_is_not_full_says_why() -> None:
+    one, other = candidate("a"), candidate("b", "hard")
+    items, funnel = locking.lock([one, other], [], [verdict(one), verdict(other)], {"easy": 1, "hard": 1, "medium": 1})
+    assert len(items) == 1
+    reasons = {row.reason for row in funnel if row.outcome == "superseded"}
+    assert reasons == {"its evidence serves another item"}
+
+
 def test_a_funnel_that_loses_something_is_named() -> None:
     rows = [
         FunnelRow(stage="audit", stratum="easy", outcome="entered", count=3),

@@ -56,6 +56,9 @@ def test_files_that_cannot_be_a_study(tmp_path: Path) -> None:
     broken.write_text("study: [")
     with pytest.raises(StudyError, match="not valid YAML"):
         load_study(broken)
+    broken.write_text("study: a\nseeds: [x]\nstudy: b\n")
+    with pytest.raises(StudyError, match="'study' is given twice, on lines 1 and 3"):
+        load_study(broken)
     broken.write_text("- a list")
     with pytest.raises(StudyError, match="a study is a mapping"):
         load_study(broken)

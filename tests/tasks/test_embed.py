@@ -159,8 +159,16 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         embed_missing(killed, texts, tmp_path)
     rest = Counting()
     embed_missing(rest, texts, tmp_path)
-    assert len(killed.seen) == 512
-    assert len(rest.seen) == 88
+    assert len(killed.seen) == 480
+    assert len(rest.seen) == 120
+
+
+def test_a_slow_embedder_is_kept_in_small_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "PART_SECONDS", 0.0)
+    killed = Counting(fail_after=110)
+    with pytest.raises(KeyboardInterrupt):
+        embed_missing(killed, {f"h{n}": f"text {n}" for n in range(200)}, tmp_path)
+    assert len(read_embeddings(tmp_path, killed.id)) == 96
 
 
 def test_embedders_do_not_mix(tmp_path: Path) -> None:

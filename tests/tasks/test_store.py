@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from examgen import tables
-from examgen.errors import RunError
+from examgen.errors import RunError, TableError
 from examgen.records import Topic
 from tasks import store
 
@@ -80,3 +80,9 @@ def test_a_folder_settles_once(tmp_path: Path) -> None:
         store.settle(temporary, tmp_path / "final")
     assert (tmp_path / "final" / "a").read_text() == "1"
     assert [p.name for p in tmp_path.iterdir()] == ["final"]
+
+
+def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bank.lock.json").write_text("broken")
+    with pytest.raises(TableError, match=r"bank\.lock\.json: is damaged"):
+        store.read_manifest(tmp_path)
