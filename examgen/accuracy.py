@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from examgen.difficulty import FEWEST_PRIMARY, SELECTION_NOTE, Thresholds, bin_of, misses, too_few
+from examgen.records import LETTERS
 from examgen.result_rows import Row, number, result, unknown
 from examgen.scores import Answers
 from examgen.statistics.accuracy import accuracy_by, accuracy_intervals, accuracy_three_ways
@@ -55,6 +56,7 @@ def overall_rows(answers: Answers, settings: Statistics, drawn: Replicates | Non
         rows.append(result("accuracy, bounds", bounds, **labels))
         rows.append(_share("unresolved", three.unresolved, int(asked.sum()), labels))
         rows.append(_share("not asked", int((~asked).sum()), int(asked.size), labels))
+        rows.append(_letter_row(answers.places_chosen(column), labels))
     return rows + _width_rows(answers, drawn, parents, settings) + rank_rows(answers, drawn, settings)
 
 
@@ -82,6 +84,22 @@ def _share(statistic: str, count: int, total: int, labels: dict[str, str]) -> Ro
     if not total:
         return unknown(statistic, "share of items", "no item was asked", **labels)
     return number(statistic, count / total, "share of items", total, f"{count} of {total}", **labels)
+
+
+ONE_LETTER, FEWEST_ANSWERS = 0.9, 20
+"""From this share of so many answers on, an endpoint that names one letter is said to do so."""
+
+
+def _letter_row(places: NDArray[np.int64], labels: dict[str, str]) -> Row:
+    """The letter an endpoint gives most; where it gives hardly another, its accuracy tells of the keys alone."""
+    total = int(places.sum())
+    if not total:
+        return unknown("commonest letter", "share of answers", "no answer in the bank's own order", **labels)
+    place = int(places.argmax())
+    note = f"{LETTERS[place]} in {places[place]} of {total} answers"
+    if total >= FEWEST_ANSWERS and places[place] >= ONE_LETTER * total:
+        note += ": the accuracy is the share of keys that stand there and says nothing of what the endpoint knows"
+    return number("commonest letter", float(places[place] / total), "share of answers", total, note, **labels)
 
 
 def _width_rows(answers: Answers, batches: Replicates, parents: Replicates, settings: Statistics) -> list[Row]:

@@ -80,6 +80,11 @@ class Answers:
         first[1:] = cell[1:] != cell[:-1]
         return ranked[first]
 
+    def places_chosen(self, column: int) -> NDArray[np.int64]:
+        """How often an endpoint chose the option in each place, over the rows asked in the bank's own order."""
+        rows = self._main[(self.endpoint[self._main] == column) & (self.order[self._main] == 0)]
+        return np.bincount(self.choice[rows][self.choice[rows] >= 0])
+
     @cached_property
     def scores(self) -> NDArray[np.float64]:
         """(n_items, n_endpoints): 1 right, 0 wrong, nan not asked or not resolved."""

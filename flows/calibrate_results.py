@@ -67,11 +67,17 @@ def overall_accuracy(evaluation: Path, results: Path) -> list[dict[str, Any]]:
     """One row an endpoint: its role, items, accuracy and interval; the best first."""
     roles = {row["endpoint_id"]: row["role"] for row in read_rows(str(evaluation / "endpoints.parquet"))}
     chosen: dict[str, dict[str, Any]] = {}
+    notes: dict[str, str] = {}
     for row in read_rows(str(results / "accuracy.parquet")):
         if row["axis"] == "overall" and row["statistic"] == "accuracy":
             chosen.setdefault(row["endpoint_id"], row)
+        if row["statistic"] == "commonest letter" and ":" in row["note"]:
+            notes[row["endpoint_id"]] = row["note"]
     rows = [
-        {"endpoint": name, "role": roles.get(name, ""), **{k: row[k] for k in ("n", "value", "low", "high", "method")}}
+        {
+            "endpoint": name, "role": roles.get(name, ""),
+            **{k: row[k] for k in ("n", "value", "low", "high", "method")}, "note": notes.get(name, ""),
+        }
         for name, row in chosen.items()
     ]
     return sorted(rows, key=lambda row: (-(row["value"] or 0.0), row["endpoint"]))

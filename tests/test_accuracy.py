@@ -97,6 +97,23 @@ def test_items_never_asked_are_not_unresolved() -> None:
     assert find(rows, statistic="accuracy")["n"] == 24  # type: ignore[index]
 
 
+def test_an_endpoint_that_gives_one_letter_is_told() -> None:
+    bank = [make_item(n, "t", ["a", "b", "c", "d"], n % 4, stem=f"question {n}") for n in range(40)]
+
+    def row(item: BankItem, name: str, choice: int) -> dict[str, object]:
+        answered = {"choice": choice, "status": "parsed", "correct": choice == item.key}
+        return {"item_id": item.item_id, "endpoint_id": name, "mode": "letter", **answered}
+
+    given = [row(item, "stuck", 1) for item in bank] + [row(item, "sound", item.key) for item in bank]
+    rows = overall_rows(collect(bank, given, [endpoint("stuck"), endpoint("sound")]), SETTINGS)
+    stuck = find(rows, endpoint_id="stuck", statistic="commonest letter")
+    sound = find(rows, endpoint_id="sound", statistic="commonest letter")
+    assert stuck is not None
+    assert stuck["note"].startswith("B in 40 of 40 answers: the accuracy is the share of keys")
+    assert sound is not None
+    assert (sound["value"], sound["note"]) == (0.25, "A in 10 of 40 answers")
+
+
 def test_ranks_and_widths_are_there() -> None:
     ranks = every(ROWS, statistic="rank")
     assert sorted(row["value"] for row in ranks)[0] == 1

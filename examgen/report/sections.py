@@ -40,12 +40,14 @@ def endpoint_table(results: Results, endpoints: Sequence[EndpointRow]) -> list[d
         values = [row["value"] for row in strata if row and row["value"] is not None]
         complete = len(values) == sum(row is not None for row in strata) and values
         rank = find(overall, statistic="rank")
+        letter = find(overall, statistic="commonest letter")
+        one_letter = f"answered {letter['note']}" if letter and ":" in letter["note"] else ""
         rows.append(
             {
                 "endpoint": endpoint.endpoint_id, "role": endpoint.role, "role_name": ROLE_NAMES[endpoint.role],
                 "model": endpoint.model, "provider": endpoint.provider, "runtime": endpoint.runtime,
                 "reported": endpoint.reported, "decoding": endpoint.decoding,
-                "group": endpoint.group, "note": endpoint.note,
+                "group": endpoint.group, "note": "; ".join(part for part in (endpoint.note, one_letter) if part),
                 "accuracy": percent(value_of(overall, statistic="accuracy")),
                 "limits": limits_of(find(overall, statistic="accuracy")),
                 "bootstrap": limits_of(find(overall, statistic="accuracy, batches resampled")),
