@@ -59,7 +59,9 @@ def audit(shard: Shard, folder: Path) -> dict[str, Any]:
     candidates = _candidates(shard)
     if not candidates:
         raise BankError(
-            f"study {shard.study}: no item could be written from these documents: more or longer ones are needed"
+            f"study {shard.study}: no item could be written from these documents. The writer by rules needs sentences "
+            "that state a number, a year or one of two contrary findings: give more documents, or let a model write "
+            "(writing.method: llm)"
         )
     chunks = {chunk.chunk_id: chunk for chunk in tables.read_records(shard.inputs["chunks"], Chunk)}
     vectors = _vectors(shard, candidates, chunks)

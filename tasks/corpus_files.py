@@ -47,9 +47,9 @@ def scan(folder: Path, corpus: Corpus) -> list[FileEntry]:
     Raises `CorpusError` when the folder is missing, is no folder, or holds no file at all.
     """
     if not folder.exists():
-        raise CorpusError(f"{folder}: no such folder: set corpus.folder in the study to the folder of documents")
+        raise CorpusError(f"{folder}: no such folder: give the folder of documents (in a study: corpus.folder)")
     if not folder.is_dir():
-        raise CorpusError(f"{folder}: is a file: set corpus.folder in the study to the folder of documents")
+        raise CorpusError(f"{folder}: is a file: give the folder of documents (in a study: corpus.folder)")
     root = folder.resolve()
     try:
         found = [_entry(root, place, corpus) for place in _walk(root)]

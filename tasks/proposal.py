@@ -82,8 +82,17 @@ def propose(texts: list[SourceText]) -> tuple[list[str], list[str]]:
     if len(titles) + len(concepts) < 6:
         counts = sum((candidate_phrases(text.text) for text in texts), Counter[str]())
         concepts += [phrase for phrase, count in counts.most_common(60) if count > 1]
-    seeds = list(dict.fromkeys([*titles, *concepts]))[:SEEDS]
-    return seeds, list(dict.fromkeys(c for c in concepts if c not in titles))[:CONCEPTS]
+    seeds = _distinct([*titles, *concepts])[:SEEDS]
+    named = {normalised(title) for title in titles}
+    return seeds, _distinct([c for c in concepts if normalised(c) not in named])[:CONCEPTS]
+
+
+def _distinct(phrases: list[str]) -> list[str]:
+    """The phrases once each, whatever their case."""
+    first: dict[str, str] = {}
+    for phrase in phrases:
+        first.setdefault(normalised(phrase), phrase)
+    return list(first.values())
 
 
 def _quoted(items: list[str]) -> str:

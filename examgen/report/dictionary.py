@@ -7,7 +7,7 @@ from typing import Any
 from examgen.tables import RESULT_COLUMNS, SCHEMAS
 
 ABOUT: dict[str, str] = {
-    "accuracy": "Accuracy of each endpoint: overall (three intervals, unresolved rows three ways, rank) and by axis.",
+    "accuracy": "Accuracy of each endpoint by axis; overall also its rank, unresolved three ways, commonest letter.",
     "topic_accuracy": "Accuracy of each endpoint within a topic.",
     "item_difficulty": "Misses of each item over the primary endpoints.",
     "contrasts": "Differences between two endpoints, paired by item.",

@@ -43,7 +43,7 @@ GOOD = "study: s\ncorpus: {folder: docs}\nseeds: [a query]\n"
     ("text", "message"),
     [
         (GOOD.replace("corpus", "corpsu"), "did you mean 'corpus'?"),
-        (GOOD, "no such folder: set corpus.folder"),
+        (GOOD, "no such folder: give the folder of documents (in a study: corpus.folder)"),
         ("study: [", "not valid YAML"),
     ],
 )

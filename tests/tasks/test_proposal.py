@@ -26,6 +26,15 @@ def test_a_study_is_proposed_from_headings(tmp_path: Path) -> None:
         write_study(folder, None)
 
 
+def test_headings_in_another_case_are_one_proposal(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text(TEXT)
+    (folder / "b.md").write_text(TEXT.replace("Acute optic neuritis", "acute Optic Neuritis").replace("long", "short"))
+    study = load_study(write_study(folder, None))
+    assert [seed.query for seed in study.seeds] == ["Optic nerve imaging", "Acute optic neuritis", "Orbit protocol"]
+
+
 def test_without_headings_phrases_are_proposed(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
