@@ -30,7 +30,7 @@ run: $(STAMP)
 	@$(BIN)/examgen run $(STUDY)
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)
 	@$(BIN)/ruff check .
