@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,21 @@ def _letter_row(places: NDArray[np.int64], labels: dict[str, str]) -> Row:
         return unknown("commonest letter", "share of answers", "no answer in the bank's own order", **labels)
     place = int(places.argmax())
     note = f"{LETTERS[place]} in {places[place]} of {total} answers"
-    if total >= FEWEST_ANSWERS and places[place] >= ONE_LETTER * total:
-        note += ": the accuracy is the share of keys that stand there and says nothing of what the endpoint knows"
-    return number("commonest letter", float(places[place] / total), "share of answers", total, note, **labels)
+    row = number("commonest letter", float(places[place] / total), "share of answers", total, note, **labels)
+    if _one_letter(row):
+        meaning = "the accuracy is the share of keys that stand there and says nothing of what the endpoint knows"
+        row["note"] = f"{note}: {meaning}"
+    return row
+
+
+def _one_letter(row: Mapping[str, Any]) -> bool:
+    return row["value"] is not None and row["n"] >= FEWEST_ANSWERS and row["value"] >= ONE_LETTER
+
+
+def one_letter_note(rows: Iterable[Mapping[str, Any]]) -> str:
+    """What to say of an endpoint whose answers are nearly all one letter, from its rows of `accuracy`; "" of others."""
+    told = (row for row in rows if row["statistic"] == "commonest letter" and _one_letter(row))
+    return next((f"answered {row['note']}" for row in told), "")
 
 
 def _width_rows(answers: Answers, batches: Replicates, parents: Replicates, settings: Statistics) -> list[Row]:

@@ -255,11 +255,11 @@ def refuse_newer(written: int, path: str) -> None:
         )
 
 
-def read_table(path: str) -> pa.Table:
-    """A Parquet file as an Arrow table, its version checked."""
+def read_table(path: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file as an Arrow table, all columns or some, its version checked."""
     found, inner = filesystem(str(path))
     try:
-        table = pq.read_table(inner, filesystem=found, partitioning=None)
+        table = pq.read_table(inner, columns=columns and list(columns), filesystem=found, partitioning=None)
     except pa.ArrowInvalid as error:
         raise TableError(f"{path}: is no readable Parquet file ({str(error).split('.')[0]})") from error
     check_version(table.schema, str(path))

@@ -7,6 +7,7 @@ from typing import Any
 
 from prefect import flow
 
+from examgen.accuracy import one_letter_note
 from examgen.arms import chains
 from examgen.planned_contrasts import resolved
 from examgen.tables import read_rows
@@ -67,16 +68,15 @@ def overall_accuracy(evaluation: Path, results: Path) -> list[dict[str, Any]]:
     """One row an endpoint: its role, items, accuracy and interval; the best first."""
     roles = {row["endpoint_id"]: row["role"] for row in read_rows(str(evaluation / "endpoints.parquet"))}
     chosen: dict[str, dict[str, Any]] = {}
-    notes: dict[str, str] = {}
-    for row in read_rows(str(results / "accuracy.parquet")):
+    found = read_rows(str(results / "accuracy.parquet"))
+    for row in found:
         if row["axis"] == "overall" and row["statistic"] == "accuracy":
             chosen.setdefault(row["endpoint_id"], row)
-        if row["statistic"] == "commonest letter" and ":" in row["note"]:
-            notes[row["endpoint_id"]] = row["note"]
     rows = [
         {
             "endpoint": name, "role": roles.get(name, ""),
-            **{k: row[k] for k in ("n", "value", "low", "high", "method")}, "note": notes.get(name, ""),
+            **{k: row[k] for k in ("n", "value", "low", "high", "method")},
+            "note": one_letter_note(other for other in found if other["endpoint_id"] == name),
         }
         for name, row in chosen.items()
     ]

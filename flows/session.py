@@ -71,7 +71,7 @@ def _summary(done: dict[str, Any]) -> None:
         print(f"  {row['endpoint']:<26}{row['role']:<12}{row['n'] or 0:>6}{value:>10}  {interval:<16}")
     for row in done["accuracy"]:
         if row["note"]:
-            print(f"  {row['endpoint']} answered {row['note']}")
+            print(f"  {row['endpoint']} {row['note']}")
     print(f"  bank        {done['bank_folder']}")
     print(f"  tables      {done['results_folder']}")
     print(f"  report      {done['report']}")

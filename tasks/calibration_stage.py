@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from examgen import arms, calibration, keys, locking, tables
 from examgen.agreement import screener_rows
@@ -40,11 +39,8 @@ COLUMNS = ("item_id", "endpoint_id", "order", "repeat", "mode", "choice", "statu
 
 def response_frame(evaluation: Path) -> pd.DataFrame:
     """What the statistics need of the responses of an evaluation, without their texts: millions of rows fit."""
-    found = []
-    for place in sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet")):
-        table = pq.ParquetFile(place)
-        tables.check_version(table.schema_arrow, str(place))
-        found.append(table.read(columns=list(COLUMNS)))
+    places = sorted((evaluation / "responses").glob("endpoint_id=*/*.parquet"))
+    found = [tables.read_table(str(place), COLUMNS) for place in places]
     if not found:
         return pd.DataFrame(columns=list(COLUMNS))
     frame: pd.DataFrame = pa.concat_tables(found, promote_options="permissive").to_pandas(

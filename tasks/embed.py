@@ -133,7 +133,7 @@ def add_missing(
     """
     held = held_hashes(path, embedder.id)
     done = 0
-    rows = min(FIRST_ROWS, PART_ROWS)
+    rows = FIRST_ROWS
     part: dict[str, str] = {}
 
     def finish() -> None:

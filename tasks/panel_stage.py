@@ -10,7 +10,7 @@ from typing import Any
 
 from examgen import study
 from examgen.endpoints import manifest_row, role_of
-from examgen.records import NOT_RECORDED, EndpointRow
+from examgen.records import EndpointRow
 from examgen.study import Endpoint, Study
 from tasks import compaction, store, tally
 from tasks.evaluation_folder import NOTE, response_path
@@ -100,9 +100,10 @@ def compact(shard: Shard, folder: Path) -> dict[str, Any]:
         counts["rows"] += statuses.total()
         counts.update(statuses)
     calls, reported = compaction.write_calls(journals(Path(shard.inputs["journals"])), folder / "calls.parquet")
-    rows = [EndpointRow.model_validate(row) for row in shard.inputs["endpoints"]]
-    told = {row.endpoint_id: "; ".join(sorted(reported.get((row.endpoint_id, row.model), ()))) for row in rows}
-    rows = [row.model_copy(update={"reported": told[row.endpoint_id] or NOT_RECORDED}) for row in rows]
+    rows = []
+    for row in map(EndpointRow.model_validate, shard.inputs["endpoints"]):
+        named = "; ".join(sorted(reported.get((row.endpoint_id, row.model), ())))
+        rows.append(row.model_copy(update={"reported": named}) if named else row)
     store.write(folder / "endpoints.parquet", "endpoints", rows)
     store.write_json(folder / NOTE, shard.inputs["note"])
     return {"counts": {**counts, "calls": calls}}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from examgen.accuracy import one_letter_note
 from examgen.profiles import SMALLEST_CELL
 from examgen.records import STRATA, EndpointRow
 from examgen.report.figure import ROLE_NAMES, ordered
@@ -40,14 +41,13 @@ def endpoint_table(results: Results, endpoints: Sequence[EndpointRow]) -> list[d
         values = [row["value"] for row in strata if row and row["value"] is not None]
         complete = len(values) == sum(row is not None for row in strata) and values
         rank = find(overall, statistic="rank")
-        letter = find(overall, statistic="commonest letter")
-        one_letter = f"answered {letter['note']}" if letter and ":" in letter["note"] else ""
+        notes = (endpoint.note, one_letter_note(overall))
         rows.append(
             {
                 "endpoint": endpoint.endpoint_id, "role": endpoint.role, "role_name": ROLE_NAMES[endpoint.role],
                 "model": endpoint.model, "provider": endpoint.provider, "runtime": endpoint.runtime,
                 "reported": endpoint.reported, "decoding": endpoint.decoding,
-                "group": endpoint.group, "note": "; ".join(part for part in (endpoint.note, one_letter) if part),
+                "group": endpoint.group, "note": "; ".join(filter(None, notes)),
                 "accuracy": percent(value_of(overall, statistic="accuracy")),
                 "limits": limits_of(find(overall, statistic="accuracy")),
                 "bootstrap": limits_of(find(overall, statistic="accuracy, batches resampled")),
